@@ -1,0 +1,26 @@
+"""Translation: CUDA to HIP."""
+
+from __future__ import annotations
+
+import dagster as dg
+from cass_pipeline.translate.cuda_to_hip import CudaToHip
+
+from assets.collection import raw_kernels
+from assets.reporting import materialized
+from cass_pipeline.records import HIP_KERNELS
+from cass_pipeline.stages import hip_kernels as stage
+from resources import FanoutResource, StoreResource
+
+
+@dg.asset(deps=[raw_kernels], group_name="translation", kinds={"parquet"})
+def hip_kernels(
+    context: dg.AssetExecutionContext, store: StoreResource, fanout: FanoutResource
+) -> dg.MaterializeResult[None]:
+    """Every unit translated to HIP, with the findings of the translator.
+
+    A unit that could not be translated as a whole is kept too, because the AMD compiler is the
+    judge; its findings say by line what is left.
+    """
+    report = stage.update(store.store, CudaToHip(), fanout.fanout, context.log.info)
+    table = store.store.table("hip_kernels", HIP_KERNELS)
+    return materialized(report, table, ["unit_id", "hip_main_path", "findings"])

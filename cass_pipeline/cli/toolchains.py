@@ -1,0 +1,66 @@
+"""`cass toolchain`: what the compilers need, and what of it is there."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from cass_pipeline.cli.options import Cache, Json, print_json
+from cass_pipeline.errors import ToolchainError
+from cass_pipeline.toolchain.install import Report
+
+app = typer.Typer(help="The compilers of both sides.", no_args_is_help=True)
+
+Mirror = Annotated[
+    str | None,
+    typer.Option(
+        "--debian-mirror",
+        envvar="CASS_DEBIAN_MIRROR",
+        help="Base URL of a Debian archive; without it, the one that apt is configured with.",
+    ),
+]
+
+
+@app.command()
+def status(cache: Cache, json: Json = False) -> None:
+    """Show every component: whether it is there, its version, and what to do if it is not.
+
+    The exit code is 3 if something is missing.
+    """
+    from cass_pipeline.toolchain.install import status as status_of
+
+    _show(status_of(cache), json)
+
+
+@app.command()
+def install(cache: Cache, debian_mirror: Mirror = None, json: Json = False) -> None:
+    """Fetch and unpack what is missing into the cache folder; needs no root."""
+    from cass_pipeline.toolchain.install import install as install_into
+
+    report = install_into(
+        cache, debian_mirror=debian_mirror, progress=lambda line: typer.echo(line, err=True)
+    )
+    _show(report, json)
+
+
+def _show(report: Report, json: bool) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    if json:
+        print_json({"complete": report.complete, "components": [*map(_fields, report.components)]})
+    else:
+        table = Table("component", "state", "version", "purpose", title="Toolchains")
+        for component in report.components:
+            state = "present" if component.present else component.remedy
+            table.add_row(component.name, state, component.version, component.purpose)
+        Console().print(table)
+    if not report.complete:
+        names = ", ".join(component.name for component in report.missing)
+        raise ToolchainError(f"missing: {names}; the table says how to get each")
+
+
+def _fields(component: object) -> dict[str, object]:
+    return {name: str(value) if name == "path" else value for name, value in asdict(component).items()}  # type: ignore[call-overload]

@@ -1,0 +1,11 @@
+"""What the assets work with, as typed and described Dagster resources.
+
+Only this package reads the environment.
+"""
+
+from resources.compute import EngineResource, FanoutResource
+from resources.hub import HubResource
+from resources.store import StoreResource
+from resources.toolchains import ToolchainsResource
+
+__all__ = ["EngineResource", "FanoutResource", "HubResource", "StoreResource", "ToolchainsResource"]
