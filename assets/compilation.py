@@ -1,7 +1,5 @@
 """Compilation: both sides, for every configured target."""
 
-from __future__ import annotations
-
 import dagster as dg
 
 from assets.reporting import materialized

@@ -1,7 +1,5 @@
 """The metadata that every asset attaches: the same keys for every stage."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,14 +1,12 @@
 """Translation: CUDA to HIP."""
 
-from __future__ import annotations
-
 import dagster as dg
-from cass_pipeline.translate.cuda_to_hip import CudaToHip
 
 from assets.collection import raw_kernels
 from assets.reporting import materialized
 from cass_pipeline.records import HIP_KERNELS
 from cass_pipeline.stages import hip_kernels as stage
+from cass_pipeline.translate.cuda_to_hip import CudaToHip
 from resources import FanoutResource, StoreResource
 
 

@@ -1,7 +1,5 @@
 """Verification: what is known about each pair."""
 
-from __future__ import annotations
-
 import dagster as dg
 
 from assets.compilation import cuda_objects, hip_objects

@@ -279,25 +279,26 @@ def files_column(files: Mapping[str, str]) -> list[Row]:
     return [{"path": path, "text": files[path]} for path in sorted(files)]
 
 
-def unit_of(row: Row) -> Unit:
-    """The unit of a kept row of `COLLECTED`."""
-    return Unit(
-        tree=cuda_tree_of(row),
-        origin=Origin(
-            source=row["source"],
-            name=row["source_name"],
-            revision=row["source_revision"],
-            path=row["source_path"],
-            licence=row["licence"],
-            licence_evidence=tuple(row["licence_evidence"] or ()),
-        ),
-        tags=UnitTags(
-            kernels=row["kernel_count"],
-            code_lines=row["code_lines"],
-            generated=row["generated"],
-            has_main=row["has_main"],
-            unresolved_includes=tuple(row["unresolved_includes"]),
-        ),
+def origin_of(row: Row) -> Origin:
+    """The origin of a row of `COLLECTED`."""
+    return Origin(
+        source=row["source"],
+        name=row["source_name"],
+        revision=row["source_revision"],
+        path=row["source_path"],
+        licence=row["licence"],
+        licence_evidence=tuple(row["licence_evidence"] or ()),
+    )
+
+
+def tags_of(row: Row) -> UnitTags:
+    """The tags of a kept row of `COLLECTED`."""
+    return UnitTags(
+        kernels=row["kernel_count"],
+        code_lines=row["code_lines"],
+        generated=row["generated"],
+        has_main=row["has_main"],
+        unresolved_includes=tuple(row["unresolved_includes"]),
     )
 
 

@@ -28,10 +28,13 @@ class Work:
 
 
 class Worker(Protocol):
-    """Turns one input row into an output row. Picklable; prints nothing, deletes nothing."""
+    """Turns one input row into output rows. Picklable; prints nothing, deletes nothing."""
 
-    def __call__(self, row: Row) -> Row:
-        """Columns of the stage's table, without `key` and `unit_id`."""
+    def __call__(self, row: Row) -> Row | list[Row]:
+        """Columns of the stage's table without `key`; without `unit_id` where it is the work's.
+
+        A stage that collects gives as many rows as it finds; every other stage gives one.
+        """
         ...
 
 
@@ -180,7 +183,7 @@ class Progress:
 
     def advance(self, rows: Sequence[Row]) -> None:
         """Counts the rows of a finished batch and says so."""
-        self.done += len(rows)
+        self.done += len({row["key"] for row in rows})
         self.outcomes.update(row["outcome"] for row in rows)
         rate = self.done / max(time.monotonic() - self.started, 1e-3)
         left = (self.total - self.done) / rate
@@ -198,9 +201,9 @@ class _Batch:
     worker: Worker
 
     def __call__(self, batch: list[Work]) -> list[Row]:
-        return [self._row(work) for work in batch]
+        return [row for work in batch for row in self._rows(work)]
 
-    def _row(self, work: Work) -> Row:
+    def _rows(self, work: Work) -> list[Row]:
         try:
             columns = self.worker(work.row)
         except CassError:
@@ -210,7 +213,8 @@ class _Batch:
             columns = verdict_columns(
                 Verdict.because(Reason.INTERNAL_ERROR, traceback.format_exc(limit=-8))
             )
-        return {"key": work.key, "unit_id": work.unit_id, **columns}
+        rows = columns if isinstance(columns, list) else [columns]
+        return [{"unit_id": work.unit_id, **row, "key": work.key} for row in rows]
 
 
 def _duration(seconds: float) -> str:

@@ -1,7 +1,5 @@
 """How much of this machine the pipeline uses."""
 
-from __future__ import annotations
-
 import os
 
 import dagster as dg

@@ -1,7 +1,5 @@
 """Where releases are published."""
 
-from __future__ import annotations
-
 import os
 
 import dagster as dg

@@ -1,7 +1,5 @@
 """The folder that the pipeline writes to."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import dagster as dg

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from cass_pipeline.errors import ConfigurationError, InputError
-from cass_pipeline.sources.closure import RejectedError, TreeIndex, closure_of
+from cass_pipeline.sources.candidate import RejectedError
+from cass_pipeline.sources.closure import TreeIndex, closure_of
 from cass_pipeline.sources.settings import UnitLimits
 from cass_pipeline.sources.tree import FolderTree
 from cass_pipeline.store import write_atomically

@@ -9,7 +9,7 @@ import typer
 
 from cass_pipeline.cli.options import Cache, Json, print_json
 from cass_pipeline.errors import ToolchainError
-from cass_pipeline.toolchain.install import Report
+from cass_pipeline.toolchain.install import ComponentStatus, Report
 
 app = typer.Typer(help="The compilers of both sides.", no_args_is_help=True)
 
@@ -62,5 +62,5 @@ def _show(report: Report, json: bool) -> None:
         raise ToolchainError(f"missing: {names}; the table says how to get each")
 
 
-def _fields(component: object) -> dict[str, object]:
-    return {name: str(value) if name == "path" else value for name, value in asdict(component).items()}  # type: ignore[call-overload]
+def _fields(component: ComponentStatus) -> dict[str, object]:
+    return asdict(component) | {"path": str(component.path) if component.path else None}

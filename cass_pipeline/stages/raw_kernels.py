@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from cass_pipeline.fanout import SerialFanout
 from cass_pipeline.outcomes import Outcome, Reason, Verdict
-from cass_pipeline.records import COLLECTED, Row, verdict_columns
+from cass_pipeline.records import COLLECTED, Row, origin_of, tags_of, verdict_columns
 from cass_pipeline.sources.select import Selection, judge_tags
 from cass_pipeline.stage import Log, StageReport, Work, run_stage
 from cass_pipeline.store import CorpusStore
@@ -19,7 +19,7 @@ BATCH_SIZE = 512
 _SMALL = [
     name
     for name in COLLECTED.names
-    if name not in {"key", "outcome", "reason", "evidence", "files", "licence_evidence"}
+    if name not in {"key", "outcome", "reason", "evidence", "files"}
 ]
 
 
@@ -79,7 +79,7 @@ def _judged(store: CorpusStore, selection: Selection) -> Iterator[_Candidate]:
 def _candidates(store: CorpusStore, selection: Selection) -> Iterator[_Candidate]:
     for place, source in enumerate(SOURCES):
         for row in store.table(source, COLLECTED).kept(_SMALL).to_pylist():
-            verdict = judge_tags(row, selection)
+            verdict = judge_tags(origin_of(row), tags_of(row), selection)
             refused = verdict.outcome is not Outcome.KEPT
             rank = (int(refused), f"{place}{row['source_name']}", row["source_path"])
             yield _Candidate(row["origin_id"], row["unit_id"], rank, verdict)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from cass_pipeline.corpus.domains import domain_of
-from cass_pipeline.corpus.engine import Engine
+from cass_pipeline.corpus.engine import Engine, batches
 from cass_pipeline.corpus.tokens import code_tokens
 from cass_pipeline.fanout import Fanout
 from cass_pipeline.outcomes import Outcome, Reason, Verdict
@@ -56,11 +56,11 @@ def pair_row(row: Row) -> Row:
     """The columns of a pair, from the joined row of its unit."""
     if not _kernel_names(row["cuda_kernels"]) & _kernel_names(row["hip_kernels"]):
         return verdict_columns(Verdict.because(Reason.NO_COMMON_KERNEL, _names_of_both(row)))
-    cuda_source = _text(row["files"], row["main_path"])
-    hip_source = _text(row["hip_files"], row["hip_main_path"])
+    cuda_source = _texts(row["files"])[row["main_path"]]
+    hip_source = _texts(row["hip_files"])[row["hip_main_path"]]
     made = {
         "pair_id": digest_of(row["unit_id"], row["hip_id"]),
-        "domain": domain_of(cuda_source, sorted(_kernel_names(row["cuda_kernels"]))),
+        "domain": domain_of(_texts(row["files"]), row["main_path"]),
         "cuda_source": cuda_source,
         "hip_source": hip_source,
         "cuda_files": row["files"],
@@ -110,7 +110,7 @@ def _joined(tables: dict[str, Table], engine: Engine, unit_ids: list[str]) -> It
             rows.create_view(name)
             join += f" JOIN {name} USING (unit_id)"
         query = f"SELECT {', '.join(select)} FROM {join} ORDER BY unit_id"  # noqa: S608 - our names
-        for batch in connection.execute(query).to_arrow_reader(BATCH_SIZE):
+        for batch in batches(connection, query, rows=BATCH_SIZE):
             yield from batch.to_pylist()
 
 
@@ -126,5 +126,5 @@ def _names_of_both(row: Row) -> str:
     return "; ".join(f"{side}: {', '.join(names[:8])}" for side, names in sides)
 
 
-def _text(files: list[Row], path: str) -> str:
-    return {file["path"]: str(file["text"]) for file in files}[path]
+def _texts(files: list[Row]) -> dict[str, str]:
+    return {file["path"]: file["text"] for file in files}

@@ -1,0 +1,148 @@
+"""`local_kernels`, `repository_kernels`, `sdist_kernels`: every `.cu` file of the sources.
+
+Each repository and package is one piece of work, addressed by its commit or version, so that a
+nightly run reads only what is new. A source that cannot be reached keeps the rows it had.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from cass_pipeline.errors import InputError
+from cass_pipeline.fanout import Fanout, SerialFanout
+from cass_pipeline.records import COLLECTED, Row, collected_row
+from cass_pipeline.sources.candidate import Candidate, RejectedError
+from cass_pipeline.sources.config import PackageSpec, RepositorySpec
+from cass_pipeline.sources.local import collect_folder
+from cass_pipeline.sources.package_index import package_index
+from cass_pipeline.sources.pip_settings import IndexSettings
+from cass_pipeline.sources.repository import collect_repositories, fetched, without_credentials
+from cass_pipeline.sources.sdist import collect_packages
+from cass_pipeline.sources.settings import ArchiveLimits, FetchLimits, UnitLimits
+from cass_pipeline.stage import Log, StageReport, Work, run_stage, run_whole_stage
+from cass_pipeline.store import CorpusStore, Table
+from cass_pipeline.units import digest_of
+
+VERSION = "1"
+"""Raised when the same source would give other candidates."""
+
+
+def update_local(store: CorpusStore, folder: Path, licence: str | None, log: Log) -> StageReport:
+    """Collects a folder. It is read anew each time, since only its files say what changed.
+
+    Raises:
+        InputError: there is no such folder.
+    """
+    rows = _rows(collect_folder(folder, licence=licence))
+    content_key = digest_of("local_kernels", VERSION, *(_identity(row) for row in rows))
+    rows = [row | {"key": digest_of(content_key, row["origin_id"])} for row in rows]
+    table = store.table("local_kernels", COLLECTED)
+    return run_whole_stage(table, content_key, lambda: rows, len(rows), log=log)
+
+
+def update_repositories(
+    store: CorpusStore, specs: Iterable[RepositorySpec], cache: Path, fanout: Fanout, log: Log
+) -> StageReport:
+    """Collects every repository at its revision; a branch is asked for its newest commit."""
+    table = store.table("repository_kernels", COLLECTED)
+    known = _known_keys(table)
+    works = []
+    cache.mkdir(parents=True, exist_ok=True)
+    for spec in specs:
+        name = without_credentials(spec.url)
+        try:
+            commit, _ = fetched(spec, cache, FetchLimits())
+            pinned = replace(spec, revision=commit)
+            works.append(_work(name, repr(replace(pinned, url=name)), pinned))
+        except (RejectedError, OSError) as error:
+            log(f"{name} cannot be reached ({error}); what it gave before stays")
+            works.append(_work(name, "", spec, known.get(name)))
+    return _run(table, works, _CollectRepository(cache), fanout, log)
+
+
+def update_sdists(
+    store: CorpusStore,
+    specs: Iterable[PackageSpec],
+    cache: Path,
+    settings: IndexSettings,
+    fanout: Fanout,
+    log: Log,
+) -> StageReport:
+    """Collects the source distribution of every package; without a version, the newest.
+
+    Raises:
+        ConfigurationError: pip's settings cannot be used.
+    """
+    table = store.table("sdist_kernels", COLLECTED)
+    known = _known_keys(table)
+    works = []
+    with package_index(settings, FetchLimits(), ArchiveLimits()) as index:
+        for spec in specs:
+            try:
+                pinned = replace(spec, version=index.fetch(spec, cache).version)
+                works.append(_work(spec.name, repr(pinned), pinned))
+            except (RejectedError, OSError) as error:
+                log(f"{spec.name} cannot be had ({error}); what it gave before stays")
+                works.append(_work(spec.name, "", spec, known.get(spec.name)))
+    return _run(table, works, _CollectPackage(cache, settings), fanout, log)
+
+
+@dataclass(frozen=True)
+class _CollectRepository:
+    cache: Path
+
+    def __call__(self, row: Row) -> list[Row]:
+        return _rows(collect_repositories([row["spec"]], self.cache))
+
+
+@dataclass(frozen=True)
+class _CollectPackage:
+    cache: Path
+    settings: IndexSettings
+
+    def __call__(self, row: Row) -> list[Row]:
+        return _rows(collect_packages([row["spec"]], self.cache, self.settings))
+
+
+def _work(
+    name: str, identity: str, spec: RepositorySpec | PackageSpec, known: str | None = None
+) -> Work:
+    """`known` is the key of what the source gave when it could last be reached."""
+    key = known or digest_of(name, identity, VERSION, repr(UnitLimits()), repr(ArchiveLimits()))
+    return Work(key, "", {"spec": spec})
+
+
+def _run(
+    table: Table,
+    works: list[Work],
+    worker: _CollectRepository | _CollectPackage,
+    fanout: Fanout,
+    log: Log,
+) -> StageReport:
+    by_key = {work.key: work for work in works}
+    if len(by_key) < len(works):
+        raise InputError(f"{table.name}: a source is listed twice with the same settings")
+
+    def load(todo: set[str]) -> Iterator[Work]:
+        return (by_key[key] for key in by_key if key in todo)
+
+    chosen: Fanout = fanout if len(works) > 1 else SerialFanout()
+    report = run_stage(table, list(by_key), load, worker, chosen, batch_size=1, log=log)
+    # Only reading a source tells how many files it holds.
+    return replace(report, rows_in=report.rows)
+
+
+def _rows(candidates: Iterable[Candidate]) -> list[Row]:
+    """Rows whose key is yet to be set: what addresses them is known to the caller."""
+    return [collected_row("", item.origin, item.verdict, item.unit) for item in candidates]
+
+
+def _known_keys(table: Table) -> dict[str, str]:
+    names = table.read(["source_name", "key"]).to_pylist()
+    return {row["source_name"]: row["key"] for row in names}
+
+
+def _identity(row: Row) -> str:
+    return repr([row[name] for name in ("origin_id", "unit_id", "outcome", "reason", "licence")])

@@ -1,0 +1,146 @@
+"""`corpus`: the pairs to publish and their kernels, as the tables that are validated."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from cass_pipeline.assembly import rdna3, sass
+from cass_pipeline.corpus.engine import Engine, batches
+from cass_pipeline.errors import StoreError
+from cass_pipeline.outcomes import Outcome, Verdict
+from cass_pipeline.records import (
+    CORPUS,
+    DISTINCT_PAIRS,
+    KERNEL_RESOURCES,
+    PUBLISHED_KERNELS,
+    PUBLISHED_PAIRS,
+    VERIFIED_PAIRS,
+    Row,
+    verdict_columns,
+)
+from cass_pipeline.stage import Log, StageReport, run_whole_stage
+from cass_pipeline.store import CorpusStore, batched
+from cass_pipeline.units import digest_of
+
+VERSION = "1"
+"""Raised when the same pairs would give other rows."""
+_BATCH_ROWS = 32
+_RESOURCES = [field.name for field in KERNEL_RESOURCES]
+
+
+def update(store: CorpusStore, engine: Engine, log: Log) -> StageReport:
+    """Writes `pairs.parquet` and `kernels.parquet` of the representatives, sorted by id."""
+    distinct = store.table("distinct_pairs", DISTINCT_PAIRS)
+    chosen = distinct.kept(["key", "unit_id", "pair_id", "cluster_id"]).sort_by("pair_id")
+    content_key = digest_of("corpus", VERSION, *chosen["key"].to_pylist())
+    folder = corpus_folder(store)
+
+    def compute() -> Iterator[Row]:
+        _write(store, engine, chosen, folder)
+        for row in chosen.to_pylist():
+            key = digest_of(content_key, row["pair_id"])
+            yield row | verdict_columns(Verdict.kept()) | {"key": key}
+
+    if not folder.is_dir():
+        content_key += " "  # somebody removed the files: write them again
+    table = store.table("corpus", CORPUS)
+    return run_whole_stage(table, content_key, compute, chosen.num_rows, log=log)
+
+
+def corpus_folder(store: CorpusStore) -> Path:
+    """Where the files are."""
+    return store.root / "corpus"
+
+
+def pair_files(store: CorpusStore) -> list[Path]:
+    """Unit-level rows, of `records.PUBLISHED_PAIRS`."""
+    return [corpus_folder(store) / "pairs.parquet"]
+
+
+def kernel_files(store: CorpusStore) -> list[Path]:
+    """Kernel-level rows, of `records.PUBLISHED_KERNELS`."""
+    return [corpus_folder(store) / "kernels.parquet"]
+
+
+def kernel_rows(pair: Row) -> Iterator[Row]:
+    """A row for each kernel that both sides have, and each combination of their targets."""
+    cuda, hip = _resources(pair["cuda_kernels"]), _resources(pair["hip_kernels"])
+    sass_of = {item["arch"]: sass.split(item["listing"]) for item in pair["sass"]}
+    rdna3_of = {item["arch"]: rdna3.split(item["listing"]) for item in pair["rdna3"]}
+    names = sorted({name for _, name in cuda} & {name for _, name in hip})
+    for name in names:
+        for sm_arch in sorted(sass_of):
+            for gfx_arch in sorted(rdna3_of):
+                if (sm_arch, name) in cuda and (gfx_arch, name) in hip:
+                    yield {
+                        "pair_id": pair["pair_id"],
+                        "unit_id": pair["unit_id"],
+                        "kernel": name,
+                        "demangled": cuda[sm_arch, name]["demangled"],
+                        "sm_arch": sm_arch,
+                        "gfx_arch": gfx_arch,
+                        "sass": sass_of[sm_arch][name],
+                        "rdna3": rdna3_of[gfx_arch][name],
+                        "cuda_resources": _only_resources(cuda[sm_arch, name]),
+                        "hip_resources": _only_resources(hip[gfx_arch, name]),
+                        "licence": pair["licence"],
+                        "verification_level": pair["verification"]["level"],
+                        "cluster_id": pair["cluster_id"],
+                    }
+
+
+def _write(store: CorpusStore, engine: Engine, chosen: pa.Table, folder: Path) -> None:
+    """Both files are built beside the folder and then put in its place together."""
+    building = folder.with_name(f".{folder.name}")
+    try:
+        shutil.rmtree(building, ignore_errors=True)
+        building.mkdir(parents=True)
+        with (
+            pq.ParquetWriter(building / "pairs.parquet", PUBLISHED_PAIRS, "zstd") as pairs,
+            pq.ParquetWriter(building / "kernels.parquet", PUBLISHED_KERNELS, "zstd") as kernels,
+        ):
+            for rows in batched(_published(store, engine, chosen), _BATCH_ROWS):
+                _append(pairs, rows)
+                _append(kernels, (kernel for row in rows for kernel in kernel_rows(row)))
+        shutil.rmtree(folder, ignore_errors=True)
+        building.rename(folder)
+    except (OSError, pa.ArrowException) as error:
+        raise StoreError(
+            f"the corpus cannot be written to {folder}: {error}; mend it and run this again"
+        ) from error
+    finally:
+        shutil.rmtree(building, ignore_errors=True)
+
+
+def _append(writer: pq.ParquetWriter, rows: Iterable[Row]) -> None:
+    writer.write_table(pa.Table.from_pylist(list(rows), schema=writer.schema))
+
+
+def _published(store: CorpusStore, engine: Engine, chosen: pa.Table) -> Iterator[Row]:
+    files = [str(path) for path in store.table("verified_pairs", VERIFIED_PAIRS).paths()]
+    if not files or not chosen.num_rows:
+        return
+    columns = [f"pairs.{name}" for name in PUBLISHED_PAIRS.names if name != "cluster_id"]
+    query = (
+        f"SELECT {', '.join(columns)}, chosen.cluster_id "  # noqa: S608 - our own column names
+        "FROM pairs JOIN chosen USING (pair_id) ORDER BY pair_id"
+    )
+    with engine.connect() as connection:
+        rows = connection.read_parquet(files).filter(f"outcome = '{Outcome.KEPT.value}'")
+        rows.create_view("pairs")
+        connection.register("chosen", chosen)
+        for batch in batches(connection, query, rows=_BATCH_ROWS):
+            yield from batch.to_pylist()
+
+
+def _resources(kernels: list[Row]) -> dict[tuple[str, str], Row]:
+    return {(kernel["arch"], kernel["name"]): kernel for kernel in kernels}
+
+
+def _only_resources(kernel: Row) -> Row:
+    return {name: kernel[name] for name in _RESOURCES}
