@@ -101,8 +101,12 @@ def _write(store: CorpusStore, engine: Engine, chosen: pa.Table, folder: Path) -
         shutil.rmtree(building, ignore_errors=True)
         building.mkdir(parents=True)
         with (
-            pq.ParquetWriter(building / "pairs.parquet", PUBLISHED_PAIRS, "zstd") as pairs,
-            pq.ParquetWriter(building / "kernels.parquet", PUBLISHED_KERNELS, "zstd") as kernels,
+            pq.ParquetWriter(
+                building / "pairs.parquet", PUBLISHED_PAIRS, compression="zstd"
+            ) as pairs,
+            pq.ParquetWriter(
+                building / "kernels.parquet", PUBLISHED_KERNELS, compression="zstd"
+            ) as kernels,
         ):
             for rows in batched(_published(store, engine, chosen), _BATCH_ROWS):
                 _append(pairs, rows)
