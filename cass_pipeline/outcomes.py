@@ -126,7 +126,7 @@ REASONS: dict[Reason, ReasonFacts] = {
     Reason.STALLED: _failed("No end within the wall-clock limit, though little CPU time was used."),
     Reason.CUDA_NOT_COMPILED: _filtered("The CUDA side did not compile, so there is no pair."),
     Reason.HIP_NOT_COMPILED: _filtered("The HIP side did not compile, so there is no pair."),
-    Reason.NO_COMMON_KERNEL: _filtered("The two sides have no kernel of the same name."),
+    Reason.NO_COMMON_KERNEL: _filtered("The two sides have no kernel in common."),
     Reason.EXACT_DUPLICATE: _filtered("Another pair has the same tokens on both sides."),
     Reason.NEAR_DUPLICATE: _filtered("Another pair of its cluster represents it."),
     Reason.INTERNAL_ERROR: _failed("A fault of this package; the evidence holds the traceback."),

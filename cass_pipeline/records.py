@@ -40,6 +40,9 @@ KERNELS = pa.list_(
         ]
     )
 )
+MATCHES = pa.list_(pa.struct([("cuda", pa.string()), ("hip", pa.string())]))
+"""Kernels that both sides have, by their mangled names."""
+
 FINDINGS = pa.list_(
     pa.struct(
         [
@@ -176,6 +179,7 @@ PAIR = _schema(
         ("hip_host_asm", TEXT),
         ("cuda_kernels", KERNELS),
         ("hip_kernels", KERNELS),
+        ("kernels", MATCHES),
         ("translator", pa.string()),
         ("findings", FINDINGS),
         ("cuda_toolchain", pa.string()),
@@ -208,6 +212,7 @@ PUBLISHED_KERNELS = pa.schema(
         ("pair_id", pa.string()),
         ("unit_id", pa.string()),
         ("kernel", pa.string()),
+        ("hip_kernel", pa.string()),
         ("demangled", pa.string()),
         ("sm_arch", pa.string()),
         ("gfx_arch", pa.string()),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Iterator
+from itertools import product
 from pathlib import Path
 
 import pyarrow as pa
@@ -27,7 +28,7 @@ from cass_pipeline.stage import Log, StageReport, run_whole_stage
 from cass_pipeline.store import CorpusStore, batched
 from cass_pipeline.units import digest_of
 
-VERSION = "1"
+VERSION = "2"
 """Raised when the same pairs would give other rows."""
 _BATCH_ROWS = 32
 _RESOURCES = [field.name for field in KERNEL_RESOURCES]
@@ -72,26 +73,25 @@ def kernel_rows(pair: Row) -> Iterator[Row]:
     cuda, hip = _resources(pair["cuda_kernels"]), _resources(pair["hip_kernels"])
     sass_of = {item["arch"]: sass.split(item["listing"]) for item in pair["sass"]}
     rdna3_of = {item["arch"]: rdna3.split(item["listing"]) for item in pair["rdna3"]}
-    names = sorted({name for _, name in cuda} & {name for _, name in hip})
-    for name in names:
-        for sm_arch in sorted(sass_of):
-            for gfx_arch in sorted(rdna3_of):
-                if (sm_arch, name) in cuda and (gfx_arch, name) in hip:
-                    yield {
-                        "pair_id": pair["pair_id"],
-                        "unit_id": pair["unit_id"],
-                        "kernel": name,
-                        "demangled": cuda[sm_arch, name]["demangled"],
-                        "sm_arch": sm_arch,
-                        "gfx_arch": gfx_arch,
-                        "sass": sass_of[sm_arch][name],
-                        "rdna3": rdna3_of[gfx_arch][name],
-                        "cuda_resources": _only_resources(cuda[sm_arch, name]),
-                        "hip_resources": _only_resources(hip[gfx_arch, name]),
-                        "licence": pair["licence"],
-                        "verification_level": pair["verification"]["level"],
-                        "cluster_id": pair["cluster_id"],
-                    }
+    for match, sm_arch, gfx_arch in product(pair["kernels"], sorted(sass_of), sorted(rdna3_of)):
+        # A kernel may be compiled for some targets only (`#if __CUDA_ARCH__`).
+        if (sm_arch, match["cuda"]) in cuda and (gfx_arch, match["hip"]) in hip:
+            yield {
+                "pair_id": pair["pair_id"],
+                "unit_id": pair["unit_id"],
+                "kernel": match["cuda"],
+                "hip_kernel": match["hip"],
+                "demangled": cuda[sm_arch, match["cuda"]]["demangled"],
+                "sm_arch": sm_arch,
+                "gfx_arch": gfx_arch,
+                "sass": sass_of[sm_arch][match["cuda"]],
+                "rdna3": rdna3_of[gfx_arch][match["hip"]],
+                "cuda_resources": _only_resources(cuda[sm_arch, match["cuda"]]),
+                "hip_resources": _only_resources(hip[gfx_arch, match["hip"]]),
+                "licence": pair["licence"],
+                "verification_level": pair["verification"]["level"],
+                "cluster_id": pair["cluster_id"],
+            }
 
 
 def _write(store: CorpusStore, engine: Engine, chosen: pa.Table, folder: Path) -> None:

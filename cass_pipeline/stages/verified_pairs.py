@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 
 import pyarrow as pa
 
+from cass_pipeline.assembly.matching import match_kernels
 from cass_pipeline.corpus.domains import domain_of
 from cass_pipeline.corpus.engine import Engine, batches
 from cass_pipeline.corpus.tokens import code_tokens
@@ -27,7 +29,7 @@ from cass_pipeline.store import CorpusStore, Table
 from cass_pipeline.units import digest_of
 
 BATCH_SIZE = 32
-VERSION = "1"
+VERSION = "2"
 """Raised when `pair_row` makes something else of the same inputs."""
 
 
@@ -54,7 +56,8 @@ def update(store: CorpusStore, engine: Engine, fanout: Fanout, log: Log) -> Stag
 
 def pair_row(row: Row) -> Row:
     """The columns of a pair, from the joined row of its unit."""
-    if not _kernel_names(row["cuda_kernels"]) & _kernel_names(row["hip_kernels"]):
+    matches = match_kernels(_names(row["cuda_kernels"]), _names(row["hip_kernels"]))
+    if not matches:
         return verdict_columns(Verdict.because(Reason.NO_COMMON_KERNEL, _names_of_both(row)))
     cuda_source = _texts(row["files"])[row["main_path"]]
     hip_source = _texts(row["hip_files"])[row["hip_main_path"]]
@@ -65,6 +68,7 @@ def pair_row(row: Row) -> Row:
         "hip_source": hip_source,
         "cuda_files": row["files"],
         "cuda_main_path": row["main_path"],
+        "kernels": [asdict(match) for match in matches],
         "optimisation": row["cuda_optimisation"],
         "code_tokens": len(code_tokens(cuda_source)) + len(code_tokens(hip_source)),
     }
@@ -117,12 +121,12 @@ def _joined(tables: dict[str, Table], engine: Engine, unit_ids: list[str]) -> It
 _SHARED = frozenset({"key", "unit_id", "outcome", "reason", "evidence"})
 
 
-def _kernel_names(kernels: list[Row]) -> set[str]:
-    return {kernel["name"] for kernel in kernels}
+def _names(kernels: list[Row]) -> dict[str, str]:
+    return {kernel["name"]: kernel["demangled"] for kernel in kernels}
 
 
 def _names_of_both(row: Row) -> str:
-    sides = ((side, sorted(_kernel_names(row[f"{side}_kernels"]))) for side in ("cuda", "hip"))
+    sides = ((side, sorted(_names(row[f"{side}_kernels"]).values())) for side in ("cuda", "hip"))
     return "; ".join(f"{side}: {', '.join(names[:8])}" for side, names in sides)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from cass_pipeline.errors import ConfigurationError
 from cass_pipeline.outcomes import Verdict
 from cass_pipeline.units import SourceTree
 
@@ -30,9 +31,16 @@ class CompileSettings:
     arches: tuple[str, ...]
     """Targets, e.g. `("sm_80", "sm_90")` or `("gfx1100",)`."""
     optimisation: str = "O3"
-    """The one level of both vendors' device code and host code."""
+    """The one level of both vendors' device code and host code: O0 to O3."""
     standard: str = "c++17"
     limits: CompileLimits = field(default_factory=CompileLimits)
+
+    def __post_init__(self) -> None:
+        if not self.arches:
+            raise ConfigurationError("arches names no target to compile for")
+        if self.optimisation not in ("O0", "O1", "O2", "O3"):
+            # nvcc's device compilers know no others, and both sides get the same.
+            raise ConfigurationError(f"optimisation is O0 to O3, not {self.optimisation!r}")
 
 
 @dataclass(frozen=True)

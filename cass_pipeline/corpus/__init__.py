@@ -1,0 +1,1 @@
+"""From verified pairs to a published dataset: deduplication, validation, release, Hub."""

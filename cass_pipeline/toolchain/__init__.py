@@ -1,0 +1,1 @@
+"""Compilers of both vendors behind one interface, and their installation without root."""

@@ -1,0 +1,5 @@
+"""CUDA → HIP translation."""
+
+from cass_pipeline.translate.cuda_to_hip import CudaToHip
+
+__all__ = ["CudaToHip"]
