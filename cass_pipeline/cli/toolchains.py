@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -31,7 +32,7 @@ def status(cache: Cache, json: Json = False) -> None:
     """
     from cass_pipeline.toolchain.install import status as status_of
 
-    _show(status_of(cache), json)
+    _show(status_of(cache), cache, json)
 
 
 @app.command()
@@ -42,21 +43,27 @@ def install(cache: Cache, debian_mirror: Mirror = None, json: Json = False) -> N
     report = install_into(
         cache, debian_mirror=debian_mirror, progress=lambda line: typer.echo(line, err=True)
     )
-    _show(report, json)
+    _show(report, cache, json)
 
 
-def _show(report: Report, json: bool) -> None:
+def _show(report: Report, cache: Path, json: bool) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from cass_pipeline.toolchain.local import local_sandbox
+
+    isolation = local_sandbox(cache).isolation
+    components = [*map(_fields, report.components)]
     if json:
-        print_json({"complete": report.complete, "components": [*map(_fields, report.components)]})
+        print_json({"complete": report.complete, "isolation": isolation, "components": components})
     else:
         table = Table("component", "state", "version", "purpose", title="Toolchains")
         for component in report.components:
             state = "present" if component.present else component.remedy
             table.add_row(component.name, state, component.version, component.purpose)
-        Console().print(table)
+        console = Console()
+        console.print(table)
+        console.print(f"Compilers run with: {isolation}")
     if not report.complete:
         names = ", ".join(component.name for component in report.missing)
         raise ToolchainError(f"missing: {names}; the table says how to get each")

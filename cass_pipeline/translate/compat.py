@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
 from cass_pipeline.translate.identifiers import declared_names
@@ -49,6 +49,7 @@ def compat_names() -> frozenset[str]:
     return frozenset().union(*(section.declares for section in sections()[1]))
 
 
+@lru_cache(maxsize=512)
 def identifiers(text: str) -> frozenset[str]:
     """Identifiers in the code of a text."""
     return frozenset(token.text for token in tokenize(text) if token.kind is Kind.NAME)

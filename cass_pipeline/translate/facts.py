@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -109,7 +109,7 @@ def _full_masks(files: list[FileText]) -> frozenset[str]:
     return frozenset(full - other)
 
 
-def _macro_values(code: list[Token]) -> Iterator[tuple[str, str]]:
+def _macro_values(code: Sequence[Token]) -> Iterator[tuple[str, str]]:
     for index, token in enumerate(code[:-1]):
         name = code[index + 1]
         if token.text == token.directive == "define" and name.kind is Kind.NAME:
@@ -121,7 +121,7 @@ def _macro_values(code: list[Token]) -> Iterator[tuple[str, str]]:
             yield name.text, value.removeprefix("(").removesuffix(")")
 
 
-def _constant_values(code: list[Token]) -> Iterator[tuple[str, str]]:
+def _constant_values(code: Sequence[Token]) -> Iterator[tuple[str, str]]:
     """Name and value of each constant; names that are also anything else get an empty value."""
     constant = False
     for index, (token, after) in enumerate(pairwise(code)):
@@ -135,7 +135,7 @@ def _constant_values(code: list[Token]) -> Iterator[tuple[str, str]]:
             yield token.text, ""
 
 
-def _value(code: list[Token]) -> str:
+def _value(code: Sequence[Token]) -> str:
     """The tokens up to the end of an initialiser, joined."""
     value = ""
     for part in code:

@@ -6,7 +6,7 @@ translating needs no toolchain; a test scans the installed headers again and com
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise
@@ -64,7 +64,7 @@ def snapshot_text(names: Iterable[str]) -> str:
     return "\n".join((head, *names, ""))
 
 
-def declared_names(tokens: list[Token]) -> set[str]:
+def declared_names(tokens: Sequence[Token]) -> set[str]:
     """Functions, types, enumerators and macros declared by one C++ text, without compiling it.
 
     A name counts as a function where it follows another word and opens a parenthesis, as a type
@@ -90,7 +90,7 @@ def _public_headers(include_root: Path) -> Iterator[Path]:
                 yield path
 
 
-def _active(tokens: list[Token]) -> Iterator[Token]:
+def _active(tokens: Sequence[Token]) -> Iterator[Token]:
     """Leaves out what stands under `#if defined` of an undefined macro."""
     depth = 0
     hidden_at = 0
@@ -110,13 +110,13 @@ def _active(tokens: list[Token]) -> Iterator[Token]:
             yield token
 
 
-def _macros(tokens: list[Token]) -> Iterator[str]:
+def _macros(tokens: Sequence[Token]) -> Iterator[str]:
     for before, token in pairwise(tokens):
         if before.text == before.directive == "define" and token.kind is Kind.NAME:
             yield token.text
 
 
-def _functions(code: list[Token]) -> Iterator[str]:
+def _functions(code: Sequence[Token]) -> Iterator[str]:
     for before, token, after in zip(code, code[1:], code[2:], strict=False):
         word = before.kind is Kind.NAME and before.text not in NOT_TYPES
         follows_type = word or before.text in {"*", "&", ">"}
@@ -125,7 +125,7 @@ def _functions(code: list[Token]) -> Iterator[str]:
             yield token.text
 
 
-def _types(code: list[Token]) -> Iterator[str]:
+def _types(code: Sequence[Token]) -> Iterator[str]:
     depth = 0
     typedef: int | None = None
     for before, token, after in zip(code, code[1:], code[2:], strict=False):
@@ -145,7 +145,7 @@ def _types(code: list[Token]) -> Iterator[str]:
             yield token.text
 
 
-def _enumerators(code: list[Token]) -> Iterator[str]:
+def _enumerators(code: Sequence[Token]) -> Iterator[str]:
     opening = False
     inside = False
     for before, token in pairwise(code):
@@ -158,7 +158,7 @@ def _enumerators(code: list[Token]) -> Iterator[str]:
             yield token.text
 
 
-def _made(code: list[Token]) -> Iterator[str]:
+def _made(code: Sequence[Token]) -> Iterator[str]:
     for macro, opening, token in zip(code, code[1:], code[2:], strict=False):
         if opening.text == "(":
             for pattern in _DECLARING_MACROS.get(macro.text, ()):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 
 class Kind(StrEnum):
@@ -70,11 +71,16 @@ _TOKEN = re.compile(
 )
 _HEADER = re.compile(r'<[^>\r\n]*>|"[^"\r\n]*"')
 _INCLUDES = frozenset({"include", "include_next", "import"})
+_KINDS = {kind.value: kind for kind in Kind}
 
 
-def tokenize(text: str) -> list[Token]:
-    """Splits `text`; any text at all has tokens, so nothing is raised."""
-    return _Lexer(text).run()
+@lru_cache(maxsize=512)
+def tokenize(text: str) -> tuple[Token, ...]:
+    """Splits `text`; any text at all has tokens, so nothing is raised.
+
+    Results are kept, because the units of one package share most of their headers.
+    """
+    return tuple(_Lexer(text).run())
 
 
 class _Lexer:
@@ -117,7 +123,7 @@ class _Lexer:
         match = _TOKEN.match(self.text, self.at)
         if match is None or match.lastgroup is None:
             return Kind.MARK, self.at + 1
-        return Kind(match.lastgroup), match.end()
+        return _KINDS[match.lastgroup], match.end()
 
     def _follow(self, token: Token) -> None:
         """Keeps track of whether the next token belongs to a directive, and to which."""

@@ -27,8 +27,12 @@ _FORMS: dict[str | None, Callable[[str], str]] = {
 @cache
 def hip_name(name: str) -> str | None:
     """The declared HIP name for a CUDA name; None where there is none."""
-    declared = hip_identifiers() | compat_names() | table.COMPILER_MACROS
-    return next((hip for hip in _proposals(name) if hip in declared), None)
+    return next((hip for hip in _proposals(name) if hip in _declared()), None)
+
+
+@cache
+def _declared() -> frozenset[str]:
+    return hip_identifiers() | compat_names() | table.COMPILER_MACROS
 
 
 def is_cuda_only(name: str) -> bool:

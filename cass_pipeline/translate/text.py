@@ -19,7 +19,7 @@ class FileText:
 
     def __init__(self, path: str, text: str) -> None:
         self.path = path
-        self.tokens: list[Token] = tokenize(text)
+        self.tokens: tuple[Token, ...] = tokenize(text)
         self.output: list[str] = [token.text for token in self.tokens]
         self.findings: list[Finding] = []
 

@@ -1,0 +1,149 @@
+"""The whole chain, started as users start it, with the real compilers."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cass_pipeline.ledger import read_ledger
+from cass_pipeline.store import CorpusStore
+from tests.checkout import Checkout, kill_9
+
+pytestmark = pytest.mark.usefixtures("toolchain_cache")
+
+KERNELS = 6
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """A checkout with a few programs, after one uninterrupted run."""
+    checkout = Checkout.make(tmp_path_factory.mktemp("finished") / "checkout")
+    for number in range(KERNELS):
+        checkout.kernel(number)
+    code, output = checkout.run()
+    assert code == 0, output[-3000:]
+    return checkout
+
+
+def counts(checkout: Checkout) -> dict[str, dict[str, int]]:
+    ledger = read_ledger(CorpusStore(checkout.home))
+    assert ledger.lost == ()
+    return {stage.stage: stage.outcomes for stage in ledger.stages}
+
+
+def read_release(folder: Path) -> dict[str, Any]:
+    """What a stranger's Python reads; a process of its own, because of its caches."""
+    script = (
+        "import json, sys, datasets\n"
+        "rows = datasets.load_dataset(sys.argv[1], split='train', cache_dir=sys.argv[2])\n"
+        "kernels = datasets.load_dataset(sys.argv[1], 'kernels', split='train', "
+        "cache_dir=sys.argv[2])\n"
+        "print(json.dumps({'pairs': rows['source_path'], 'kernels': kernels['kernel'], "
+        "'levels': sorted({v['level'] for v in rows['verification']})}, default=list))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(folder), str(folder.parent / "datasets-cache")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
+
+
+def test_every_program_becomes_a_pair_that_load_dataset_reads(finished: Checkout) -> None:
+    assert counts(finished)["verified_pairs"] == {"kept": KERNELS}
+    read = read_release(finished.home / "release")
+    # The programs differ in one number each: near-duplicates, of which one stays.
+    assert len(read["pairs"]) == counts(finished)["corpus"]["kept"] == 1
+    assert read["levels"] == ["compiled"]
+    assert len(read["kernels"]) == 2
+
+
+def test_history_survives_in_the_home_folder(finished: Checkout) -> None:
+    assert (finished.home / "dagster" / "history" / "runs.db").exists()
+    assert not list(finished.folder.glob(".tmp_dagster_home*"))
+
+
+def test_a_second_run_with_nothing_new_computes_nothing(finished: Checkout) -> None:
+    tables, release = finished.files("tables"), finished.files("release")
+    code, output = finished.run()
+    assert code == 0
+    assert not re.search(r"\d+/\d+ done", output)
+    after = finished.files("tables")
+    assert {name for name in after if name.endswith(".parquet")} == {
+        name for name in tables if name.endswith(".parquet")
+    }
+    assert finished.files("release") == release
+
+
+def waiting_for(path: Path, pattern: str, process: subprocess.Popen[str]) -> None:
+    while not list(path.glob(pattern)):
+        assert process.poll() is None, process.communicate()[0][-3000:]
+        time.sleep(0.02)
+
+
+def test_kill_9_at_any_point_costs_only_what_was_in_flight(
+    finished: Checkout, tmp_path: Path
+) -> None:
+    checkout = Checkout.make(tmp_path / "checkout")
+    for number in range(KERNELS):
+        checkout.kernel(number)
+    tables = checkout.home / "tables"
+    for pattern in (
+        "hip_kernels/part-*",
+        "cuda_objects/part-*",
+        "hip_objects/part-*",
+        "verified_pairs/manifest.json",
+        "corpus/manifest.json",
+    ):
+        process = checkout.start()
+        waiting_for(tables, pattern, process)
+        kill_9(process)
+        done = {path: path.stat().st_ino for path in tables.glob("*_objects/part-*.parquet")}
+    code, output = checkout.run()
+    assert code == 0, output[-3000:]
+    assert {path: path.stat().st_ino for path in done} == done
+    assert checkout.files("release") == finished.files("release")
+    assert_nothing_runs_in(checkout.folder)
+
+
+def assert_nothing_runs_in(folder: Path) -> None:
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            try:
+                inside = Path(os.readlink(entry / "cwd")).is_relative_to(folder)
+            except OSError:
+                continue
+            assert not inside, (entry / "cmdline").read_bytes()
+
+
+def test_two_runs_at_once_give_the_same_corpus(finished: Checkout, tmp_path: Path) -> None:
+    checkout = Checkout.make(tmp_path / "checkout")
+    for number in range(KERNELS):
+        checkout.kernel(number)
+    one, other = checkout.start(), checkout.start()
+    outputs = [process.communicate()[0] for process in (one, other)]
+    assert [one.returncode, other.returncode] == [0, 0], outputs
+    assert any("; waiting for it" in output for output in outputs)
+    assert checkout.files("release") == finished.files("release")
+
+
+def test_a_removed_file_leaves_the_corpus(finished: Checkout, tmp_path: Path) -> None:
+    checkout = Checkout.make(tmp_path / "checkout")
+    checkout.kernel(1)
+    checkout.kernel(2)
+    assert checkout.run()[0] == 0
+    (checkout.local / "add_1.cu").unlink()
+    code, _ = checkout.run()
+    assert code == 0
+    assert counts(checkout)["verified_pairs"] == {"kept": 1}
+    assert len(read_release(checkout.home / "release")["pairs"]) == 1
