@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from cass_pipeline.cli.inputs import read_tree
-from cass_pipeline.cli.options import Cache, Json, print_json
+from cass_pipeline.cli.options import Cache, Json, open_console, print_json
 from cass_pipeline.errors import ConfigurationError, InputError
 from cass_pipeline.store import write_atomically
 from cass_pipeline.toolchain.interface import Compilation, CompileSettings, Toolchain, Vendor
@@ -85,7 +85,6 @@ def _as_json(compilation: Compilation, written: list[Path]) -> dict[str, object]
 
 
 def _show(compilation: Compilation, written: list[Path]) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     table = Table("target", "kernel", "registers", "scalar", "shared", "stack", "spilled", "insts")
@@ -100,7 +99,7 @@ def _show(compilation: Compilation, written: list[Path]) -> None:
                 kernel.instructions,
             )
             table.add_row(code.arch, kernel.demangled, *map(str, numbers))
-    console = Console()
+    console = open_console()
     console.print(table)
     for path in written:
         console.print(f"wrote {path}")

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict
 from pathlib import Path
 
-from cass_pipeline.cli.options import Home, Json, print_json
+from cass_pipeline.cli.options import Home, Json, open_console, print_json
 
 
 def show(home: Home = Path("var"), json: Json = False) -> None:
     """Show the funnel of the last run: rows in = kept + filtered + failed, for every stage."""
-    from rich.console import Console
-
     from cass_pipeline.errors import InputError
     from cass_pipeline.ledger import read_ledger
     from cass_pipeline.ledger_report import terminal
@@ -33,6 +31,6 @@ def show(home: Home = Path("var"), json: Json = False) -> None:
             }
         )
         return
-    console = Console()
+    console = open_console()
     for renderable in terminal(ledger):
         console.print(renderable)

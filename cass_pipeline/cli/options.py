@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from platformdirs import user_cache_path
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
@@ -26,6 +30,13 @@ Home = Annotated[
     Path,
     typer.Option("--home", envvar="CASS_HOME", help="Folder that the pipeline writes to."),
 ]
+
+
+def open_console() -> Console:
+    """Standard output; wide where it is no terminal, so that logs and pipes get whole lines."""
+    from rich.console import Console
+
+    return Console(width=None if sys.stdout.isatty() else 160)
 
 
 def print_json(value: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from cass_pipeline.cli.options import Cache, Json, print_json
+from cass_pipeline.cli.options import Cache, Json, open_console, print_json
 from cass_pipeline.errors import ToolchainError
 from cass_pipeline.toolchain.install import ComponentStatus, Report
 
@@ -47,7 +47,6 @@ def install(cache: Cache, debian_mirror: Mirror = None, json: Json = False) -> N
 
 
 def _show(report: Report, cache: Path, json: bool) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     from cass_pipeline.toolchain.local import local_sandbox
@@ -61,7 +60,7 @@ def _show(report: Report, cache: Path, json: bool) -> None:
         for component in report.components:
             state = "present" if component.present else component.remedy
             table.add_row(component.name, state, component.version, component.purpose)
-        console = Console()
+        console = open_console()
         console.print(table)
         console.print(f"Compilers run with: {isolation}")
     if not report.complete:
