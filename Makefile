@@ -44,7 +44,7 @@ types:
 
 check:
 	@echo "== Tests"
-	@$(BIN)/pytest
+	@$(BIN)/pytest -n auto
 
 lock: $(VENV)/installed ## Resolve requirements.lock anew from pyproject.toml
 	@$(BIN)/python -m pip install --quiet uv

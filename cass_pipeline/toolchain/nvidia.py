@@ -95,13 +95,19 @@ class LocalNvccToolchain:
             unit.main,
         )
 
-    def _run(self, unit: StagedUnit, settings: CompileSettings, *argv: str) -> Completed:
+    def _run(
+        self,
+        unit: StagedUnit,
+        settings: CompileSettings,
+        *argv: str,
+        prints_artefact: bool = False,
+    ) -> Completed:
         return self.sandbox.run(
             argv,
             work_dir=unit.folder,
             read_only=(self.cuda, self.headers),
             env=_ENVIRONMENT,
-            limits=sandbox_limits(settings.limits),
+            limits=sandbox_limits(settings.limits, prints_artefact=prints_artefact),
         )
 
     def _device_code(
@@ -114,7 +120,10 @@ class LocalNvccToolchain:
         cubin = _artefact(unit, arch, "cubin")
         (unit.folder / "out" / "disassembled.cubin").write_bytes(cubin)
         done = self._run(
-            unit, settings, f"./{_CUDA}/bin/nvdisasm", "-c", unit.output("disassembled.cubin")
+            unit,
+            settings,
+            *(f"./{_CUDA}/bin/nvdisasm", "-c", unit.output("disassembled.cubin")),
+            prints_artefact=True,
         )
         if verdict := verdict_of(done, done.stderr.decode("utf-8", "replace")):
             return verdict

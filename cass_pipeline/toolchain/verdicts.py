@@ -46,13 +46,19 @@ SIGNS: tuple[Sign, ...] = (
 _ERROR_LINE = re.compile(r"\b(?:error|fatal)\b", re.IGNORECASE)
 
 
-def sandbox_limits(limits: CompileLimits) -> Limits:
-    """The same bounds in the sandbox's words."""
+def sandbox_limits(limits: CompileLimits, *, prints_artefact: bool = False) -> Limits:
+    """The same bounds in the sandbox's words.
+
+    Args:
+        limits: bounds of one compiler run.
+        prints_artefact: the program prints what would else be a file (a disassembler does).
+    """
     return Limits(
         cpu_seconds=limits.cpu_seconds,
         wall_seconds=limits.wall_seconds,
         memory_bytes=limits.memory_bytes,
         file_bytes=limits.file_bytes,
+        output_bytes=limits.file_bytes if prints_artefact else Limits.output_bytes,
     )
 
 
@@ -64,7 +70,8 @@ def verdict_of(done: Completed, messages: str) -> Verdict | None:
         messages: its diagnostics, cleaned of temporary names.
     """
     if done.limit is not None:
-        return Verdict.because(_LIMITS[done.limit], _first_errors(messages))
+        evidence = f"limit reached: {done.limit.value}\n{_first_errors(messages)}"
+        return Verdict.because(_LIMITS[done.limit], evidence)
     if done.returncode == 0:
         return None
     for sign in SIGNS:

@@ -329,7 +329,26 @@ static __device__ inline T atomicCAS_block(T* address, T expected, T value) {
   return expected;
 }
 
-//// bfloat16
+//// half precision
+#include <hip/hip_fp16.h>
+static __device__ inline __half __double2half(double a) {
+  return __half(static_cast<_Float16>(a));
+}
+// Never contracted into a fused operation.
+#define CASS_HALF_RN(name, name2, op)                                                   \
+  static __device__ inline __half name(__half a, __half b) {                            \
+    _Pragma("clang fp contract(off)")                                                   \
+    return __half(static_cast<_Float16>(a) op static_cast<_Float16>(b));                \
+  }                                                                                     \
+  static __device__ inline __half2 name2(__half2 a, __half2 b) {                        \
+    return __halves2half2(name(__low2half(a), __low2half(b)),                           \
+                          name(__high2half(a), __high2half(b)));                        \
+  }
+CASS_HALF_RN(__hadd_rn, __hadd2_rn, +)
+CASS_HALF_RN(__hsub_rn, __hsub2_rn, -)
+CASS_HALF_RN(__hmul_rn, __hmul2_rn, *)
+
+//// bfloat16 <- \w*bfloat16\w*
 // HIP before 6.0 declares a bare struct; this is the class that CUDA's headers declare, under
 // HIP's name. Its header is kept out.
 #define _HIP_INCLUDE_HIP_AMD_DETAIL_HIP_BF16_H_
@@ -603,4 +622,19 @@ enum hipblasMath_t {
 };
 static inline hipblasStatus_t hipblasSetMathMode(hipblasHandle_t, hipblasMath_t) {
   return HIPBLAS_STATUS_SUCCESS;
+}
+
+//// flags of event waits
+// The only way of waiting that HIP has; the later releases' name.
+#define hipEventWaitDefault 0
+
+//// byte order
+static __host__ __device__ inline unsigned short __nv_bswap16(unsigned short value) {
+  return __builtin_bswap16(value);
+}
+static __host__ __device__ inline unsigned int __nv_bswap32(unsigned int value) {
+  return __builtin_bswap32(value);
+}
+static __host__ __device__ inline unsigned long long __nv_bswap64(unsigned long long value) {
+  return __builtin_bswap64(value);
 }

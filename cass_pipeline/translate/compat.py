@@ -1,7 +1,8 @@
 """Adds the parts of `cass_hip_compat.h` that a translated tree uses.
 
-The shipped header consists of a head and of sections, each opened by a line `//// name`. A section
-is taken where the code uses a name that it declares, or another taken section does.
+The shipped header consists of a head and of sections, each opened by a line `//// title`. A section
+is taken where the code uses a name that it declares, or another taken section does. A section that
+also overloads names which HIP has says which of its names count: `//// title <- pattern`.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from cass_pipeline.translate.lexer import Kind, tokenize
 
 COMPAT_HEADER = "cass_hip_compat.h"
 
-_OPENING = re.compile(r"^//// (.+)\n", re.MULTILINE)
-_MADE = re.compile(r"^CASS_\w+\((\w+)", re.MULTILINE)
-"""A function that one of the header's own macros makes."""
+_OPENING = re.compile(r"^//// ([^<\n]+?)(?: <- (.+))?\n", re.MULTILINE)
+_MADE = re.compile(r"^CASS_\w+\((\w+)(?:, (__\w+))?", re.MULTILINE)
+"""Functions that one of the header's own macros makes."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,9 @@ class Section:
     text: str
     declares: frozenset[str]
     uses: frozenset[str]
+    """Identifiers of its text."""
+    wanted_by: frozenset[str]
+    """Those of its names whose use calls for the section."""
 
 
 @cache
@@ -37,10 +41,15 @@ def sections() -> tuple[str, tuple[Section, ...]]:
     text = files("cass_pipeline.translate").joinpath(COMPAT_HEADER).read_text(encoding="utf-8")
     head, *rest = _OPENING.split(text)
     made = []
-    for title, body in zip(rest[::2], rest[1::2], strict=True):
-        declares = frozenset(declared_names(tokenize(body))) | frozenset(_MADE.findall(body))
-        made.append(Section(title, body, declares, identifiers(body)))
+    for title, pattern, body in zip(rest[::3], rest[1::3], rest[2::3], strict=True):
+        declares = frozenset(declared_names(tokenize(body))) | _made(body)
+        wanted_by = frozenset(n for n in declares if re.fullmatch(pattern or ".*", n))
+        made.append(Section(title, body, declares, identifiers(body), wanted_by))
     return head, tuple(made)
+
+
+def _made(text: str) -> frozenset[str]:
+    return frozenset(name for names in _MADE.findall(text) for name in names if name)
 
 
 @cache
@@ -62,10 +71,10 @@ def compat_header(used: frozenset[str]) -> str | None:
         used: Identifiers of the translated code that the code does not declare itself.
     """
     head, available = sections()
-    taken: set[str] = {s.title for s in available if s.declares & used}
+    taken: set[str] = {s.title for s in available if s.wanted_by & used}
     while True:
         wanted = {name for s in available if s.title in taken for name in s.uses - s.declares}
-        more = {s.title for s in available if s.declares & wanted} - taken
+        more = {s.title for s in available if s.wanted_by & wanted} - taken
         if not more:
             break
         taken |= more

@@ -46,14 +46,15 @@ the first letter large.
 """
 
 UNKNOWN_DEVICE = (
-    r"__(?:cluster\w+|cvta_\w+|is(?:Shared|Global|Constant|Local|GridConstant|ClusterShared)"
-    r"|vi(?:add|b|max|min)\w+|vset\w+|u128\w+|fmaf_ieee_r[dnuz]|pipeline_\w+|nv_atomic_\w+"
-    r"|fns|barrier_sync\w*|threadfence_cluster|prof_trigger|nv_cvt_\w+|nv_fp[468]\w*"
-    r"|f(?:div|sqrt|rcp)_r[duz]|d(?:div|sqrt|rcp)_r[duz]|dadd2?_r[duz]"
-    r"|[hb]\w*_relu|h(?:eq|ne|lt|le|gt|ge)u?2_mask|bfloat162\w+_r[du]|\w+2bfloat16_r[du])"
+    r"__(?:cluster\w+|cvta_\w+|is(?:Shared|Global|Constant|Local|GridConstant|\w+Shared)"
+    r"|vi(?:add|b|max|min)\w+|v(?:set|sad)\w+|u128\w+|fmaf_ieee_r[dnuz]|pipeline_\w+"
+    r"|nv_(?:atomic|memcpy|associate|cvt|fp[468])\w*|fns|uni_sync|barrier_sync\w*"
+    r"|threadfence_cluster|prof_trigger|f(?:add|fma|mul)2_r[dnuz]|[fd](?:div|sqrt|rcp)_r[duz]"
+    r"|h\w+_(?:relu|mask|nan)|hcmadd|half2u?char_rz|bfloat162\w+|\w+2bfloat16\w*|tanhf"
+    r"|(?:sin|cos|sincos)2pif)"
     r"|NV_IF_(?:ELSE_)?TARGET|nvcuda|wmma"
 )
-"""Device names of CUDA's headers that neither HIP nor the compatibility header declares."""
+"""Device names of CUDA's headers; those that nothing here declares are reported."""
 
 UNKNOWN_IS_ERROR = (
     r"(?:cuda[A-Z]\w*|cu(?:blas|rand|fft|sparse|solver|dnn)[A-Z_]\w*"
@@ -90,6 +91,7 @@ EXCEPTIONS: dict[str, str] = {
     "cudaThreadGetCacheConfig": "hipDeviceGetCacheConfig",
     "cudaThreadSetLimit": "hipDeviceSetLimit",
     "cudaThreadGetLimit": "hipDeviceGetLimit",
+    "cudaDevAttrMultiProcessorCount": "hipDeviceAttributeMultiprocessorCount",
     # AMD hardware has no larger limit to opt in to.
     "cudaDevAttrMaxSharedMemoryPerBlockOptin": "hipDeviceAttributeMaxSharedMemoryPerBlock",
     # Types and enumerations with another stem.
@@ -116,6 +118,7 @@ EXCEPTIONS: dict[str, str] = {
     "CUDA_ERROR_NO_BINARY_FOR_GPU": "hipErrorNoBinaryForGpu",
     # Driver API.
     "CUresult": "hipError_t",
+    "CUdevice_attribute": "hipDeviceAttribute_t",
     "CUdevprop": "hipDeviceProp_t",
     "CUcontext": "hipCtx_t",
     "CUctx_st": "ihipCtx_t",

@@ -32,12 +32,13 @@ def hip_name(name: str) -> str | None:
 
 @cache
 def _declared() -> frozenset[str]:
+    """Every name that translated code may use."""
     return hip_identifiers() | compat_names() | table.COMPILER_MACROS
 
 
 def is_cuda_only(name: str) -> bool:
-    """Whether a name can hardly be anything but one of CUDA's."""
-    return _CUDA_ONLY.fullmatch(name) is not None
+    """Whether a name can hardly be anything but one of CUDA's, and is declared nowhere here."""
+    return _CUDA_ONLY.fullmatch(name) is not None and name not in _declared()
 
 
 def rename_names(file: FileText, own: frozenset[str], changes: Mapping[str, str]) -> None:

@@ -11,6 +11,7 @@ from cass_pipeline.outcomes import Outcome, Reason
 from cass_pipeline.toolchain.amd import LocalClangToolchain
 from cass_pipeline.toolchain.interface import CompileLimits, CompileResult
 from cass_pipeline.toolchain.nvidia import LocalNvccToolchain
+from cass_pipeline.toolchain.verdicts import sandbox_limits
 from cass_pipeline.units import SourceTree
 from tests.toolchain.programs import CUDA, HIP, PATIENT, unit
 
@@ -127,3 +128,10 @@ def test_names_no_file_system_holds(path: str, amd_toolchain: LocalClangToolchai
 def test_a_file_that_is_also_a_folder(amd_toolchain: LocalClangToolchain) -> None:
     tree = SourceTree({"a": _HIP, "a/b.h": ""}, "a")
     assert amd_toolchain.compile(tree, HIP).verdict.reason is Reason.COMPILE_ERROR
+
+
+def test_a_printed_artefact_has_the_bounds_of_a_file() -> None:
+    """Listings of large units exceed what diagnostics may have."""
+    limits = CompileLimits(file_bytes=64 << 20)
+    assert sandbox_limits(limits, prints_artefact=True).output_bytes == 64 << 20
+    assert sandbox_limits(limits).output_bytes < 64 << 20
