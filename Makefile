@@ -17,8 +17,10 @@ $(VENV)/installed: requirements.lock pyproject.toml
 	@scripts/system_packages.sh
 	@echo "== Python packages (into $(VENV), versions and hashes from requirements.lock)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
+	@# The lock is complete; resolving it once more would only take time.
+	@$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --no-deps --editable .
+	@$(BIN)/python -m pip check
 	@touch $@
 
 demo: setup ## Run the whole chain on the examples and on real CUDA, then show where every file went
