@@ -8,7 +8,7 @@ import dagster as dg
 import polars as pl
 from pydantic import Field
 
-from assets.reporting import column_schema, materialized
+from assets.reporting import column_schema, materialized, preview_table
 from assets.verification import verified_pairs
 from cass_pipeline.corpus.expectations import SuiteReport, validate
 from cass_pipeline.corpus.hub import HubRelease, HubTarget
@@ -23,6 +23,8 @@ from cass_pipeline.stages import corpus as corpus_stage
 from cass_pipeline.stages import distinct_pairs as distinct_stage
 from cass_pipeline.stages import hub_dataset as hub_stage
 from resources import EngineResource, HubResource, StoreResource, ToolchainsResource
+
+PREVIEW = ["pair_id", "domain", "source_name", "source_path", "licence"]
 
 
 class SimilarityConfig(dg.Config):
@@ -106,11 +108,14 @@ def hub_dataset(
         if isinstance(result, HubRelease)
         else {"not_uploaded": result.reason}
     )
+    pairs = pl.scan_parquet(corpus_stage.pair_files(store.store)).select(PREVIEW).head(3).collect()
     context.log.info(f"release {release.version} in {release.folder}: {where}")
     return dg.MaterializeResult(
         metadata={
             "dagster/row_count": release.rows["pairs"],
             "dagster/uri": str(release.folder),
+            "dagster/column_schema": column_schema(PUBLISHED_PAIRS),
+            "preview": dg.MetadataValue.md(preview_table(pairs.iter_rows(named=True), PREVIEW)),
             "version": release.version,
             "rows": release.rows,
             "card": dg.MetadataValue.md((release.folder / "README.md").read_text()),

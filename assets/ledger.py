@@ -42,7 +42,7 @@ def stage_ledger(
             "reasons": dg.MetadataValue.md(markdown(reason_table(ledger))),
             "sources": dg.MetadataValue.md(markdown(source_table(ledger))),
             "preview": dg.MetadataValue.md(
-                preview_table(table, ["source_name", "source_path", "last_stage", "outcome"])
+                preview_table(ledger.fates, ["source_name", "source_path", "last_stage", "outcome"])
             ),
         }
     )

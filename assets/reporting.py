@@ -1,6 +1,7 @@
 """The metadata that every asset attaches: the same keys for every stage."""
 
 from collections.abc import Iterable
+from itertools import islice
 from typing import Any
 
 import dagster as dg
@@ -26,6 +27,8 @@ def materialized(
         preview: columns to show three kept rows of.
         extra: further metadata entries.
     """
+    columns = list(preview)
+    kept = table.rows(columns, kept_only=True)
     return dg.MaterializeResult(
         metadata={
             "dagster/row_count": report.rows,
@@ -37,7 +40,7 @@ def materialized(
             "reused": report.reused,
             "seconds": round(report.seconds, 2),
             "reasons": reasons_table(report),
-            "preview": dg.MetadataValue.md(preview_table(table, list(preview))),
+            "preview": dg.MetadataValue.md(preview_table(kept, columns)),
             **extra,
         }
     )
@@ -75,13 +78,9 @@ def reasons_table(report: StageReport) -> dg.TableMetadataValue:
     )
 
 
-def preview_table(table: Table, columns: list[str]) -> str:
-    """Three kept rows as a Markdown table, long values cut."""
-    rows: list[Row] = []
-    for row in table.rows(columns, kept_only=True):
-        rows.append(row)
-        if len(rows) == PREVIEW_ROWS:
-            break
+def preview_table(rows: Iterable[Row], columns: list[str]) -> str:
+    """The first three rows as a Markdown table, long values cut."""
+    rows = list(islice(rows, PREVIEW_ROWS))
     if not rows:
         return "No row was kept."
     lines = ["| " + " | ".join(columns) + " |", "|" + " --- |" * len(columns)]

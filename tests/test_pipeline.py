@@ -147,3 +147,18 @@ def test_a_removed_file_leaves_the_corpus(finished: Checkout, tmp_path: Path) ->
     assert code == 0
     assert counts(checkout)["verified_pairs"] == {"kept": 1}
     assert len(read_release(checkout.home / "release")["pairs"]) == 1
+
+
+def test_an_invalid_corpus_stops_the_command_and_is_not_released(tmp_path: Path) -> None:
+    checkout = Checkout.make(tmp_path / "checkout")
+    path = checkout.kernel(1)
+    path.write_text(path.read_text().split("\n", 1)[1])  # without its SPDX line
+    (checkout.folder / "run.yaml").write_text(
+        "ops: {raw_kernels: {config: {allow_unknown_licence: true}}}\n"
+    )
+    code, output = checkout.run("-c", "run.yaml")
+    assert code == 1
+    assert "pairs_are_valid" in output
+    assert "The licence is one of the permitted ones." in output
+    assert not (checkout.home / "release").exists()
+    assert (checkout.home / "reports" / "pairs.html").exists()
