@@ -16,6 +16,8 @@ from cass_pipeline.translate.include_table import RUNTIME_HEADER
 from cass_pipeline.translate.includes import (
     hip_header,
     included,
+    is_cuda_header,
+    is_hip_header,
     is_ported,
     local_path,
     rename_includes,
@@ -114,14 +116,19 @@ def _with_headers(
 
 
 def _needs_runtime(main: FileText, tree: SourceTree) -> bool:
-    """nvcc includes the runtime header before a `.cu` file's first line; for HIP it is written."""
+    """nvcc includes the runtime header before a `.cu` file's first line; for HIP it is written.
+
+    The tree's own headers and the other headers of CUDA may rely on it, so one that comes first
+    needs it as well.
+    """
     if not tree.main_path.endswith(".cu"):
         return False
     for _, name in included(main):
-        if local_path(tree, main.path, name):
-            return True
-        if RUNTIME_HEADER in (name, hip_header(name)):
+        is_local = local_path(tree, main.path, name) is not None
+        if not is_local and RUNTIME_HEADER in (name, hip_header(name)):
             return False
+        if is_local or is_cuda_header(name) or is_hip_header(name):
+            return True
     return True
 
 

@@ -37,6 +37,11 @@ def translated(text: str, path: str = "x.cu") -> SourceTree:
             f"#include <vector>\n#include <cuda.h>\n{KERNEL}",
             f"#include <vector>\n#include <hip/hip_runtime.h>\n{KERNEL}",
         ),
+        (
+            "#include <cooperative_groups.h>\n#include <cuda_runtime.h>\n",
+            "#include <hip/hip_runtime.h>\n#include <hip/hip_cooperative_groups.h>\n"
+            "#include <hip/hip_runtime.h>\n",
+        ),
         ("", "#include <hip/hip_runtime.h>\n"),
         ("// only this", "#include <hip/hip_runtime.h>\n// only this"),
     ],
