@@ -55,9 +55,10 @@ def local_kernels(
 
     A unit stands alone: file, headers and include paths. What cannot become one has its reason.
     """
-    report = collection.update_local(
-        store.store, Path(config.folder), config.licence, context.log.info
-    )
+    with store.writing(context.log.info) as tables:
+        report = collection.update_local(
+            tables, Path(config.folder), config.licence, context.log.info
+        )
     return materialized(report, store.store.table("local_kernels", COLLECTED), PREVIEW)
 
 
@@ -73,13 +74,14 @@ def repository_kernels(
 
     Read from git's objects, without a checkout: nothing of a repository is ever executed.
     """
-    report = collection.update_repositories(
-        store.store,
-        read_sources(Path(config.path)).repositories,
-        toolchains.cache_folder / "repositories",
-        fanout.fanout,
-        context.log.info,
-    )
+    with store.writing(context.log.info) as tables:
+        report = collection.update_repositories(
+            tables,
+            read_sources(Path(config.path)).repositories,
+            toolchains.cache_folder / "repositories",
+            fanout.fanout,
+            context.log.info,
+        )
     return materialized(report, store.store.table("repository_kernels", COLLECTED), PREVIEW)
 
 
@@ -95,14 +97,15 @@ def sdist_kernels(
 
     Found through pip's own index, only unpacked, never built: no code of a package runs.
     """
-    report = collection.update_sdists(
-        store.store,
-        read_sources(Path(config.path)).packages,
-        toolchains.cache_folder / "sdists",
-        pip_index_settings(),
-        fanout.fanout,
-        context.log.info,
-    )
+    with store.writing(context.log.info) as tables:
+        report = collection.update_sdists(
+            tables,
+            read_sources(Path(config.path)).packages,
+            toolchains.cache_folder / "sdists",
+            pip_index_settings(),
+            fanout.fanout,
+            context.log.info,
+        )
     return materialized(report, store.store.table("sdist_kernels", COLLECTED), PREVIEW)
 
 
@@ -119,5 +122,6 @@ def raw_kernels(
     Thresholds are applied here and nowhere else, so that a changed one is cheap.
     """
     settings = config.model_dump() | {"permitted_licences": tuple(config.permitted_licences)}
-    report = selection_stage.update(store.store, Selection(**settings), context.log.info)
+    with store.writing(context.log.info) as tables:
+        report = selection_stage.update(tables, Selection(**settings), context.log.info)
     return materialized(report, store.store.table("raw_kernels", COLLECTED), PREVIEW)

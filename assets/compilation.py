@@ -21,7 +21,8 @@ def cuda_objects(
     All of it comes from one nvcc run, so that what is published is what belongs together.
     """
     toolchain, settings = toolchains.nvidia(), toolchains.nvidia_settings()
-    report = objects.update_cuda(store.store, toolchain, settings, fanout.fanout, context.log.info)
+    with store.writing(context.log.info) as tables:
+        report = objects.update_cuda(tables, toolchain, settings, fanout.fanout, context.log.info)
     table = store.store.table("cuda_objects", CUDA_OBJECTS)
     return materialized(
         report,
@@ -44,7 +45,8 @@ def hip_objects(
     The listing is the very text that the code object was assembled from.
     """
     toolchain, settings = toolchains.amd(), toolchains.amd_settings()
-    report = objects.update_hip(store.store, toolchain, settings, fanout.fanout, context.log.info)
+    with store.writing(context.log.info) as tables:
+        report = objects.update_hip(tables, toolchain, settings, fanout.fanout, context.log.info)
     table = store.store.table("hip_objects", HIP_OBJECTS)
     return materialized(
         report,

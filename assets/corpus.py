@@ -49,7 +49,8 @@ def distinct_pairs(
     with every pair, so that training splits never part near-duplicates.
     """
     similarity = Similarity(config.threshold, config.shingle_tokens)
-    report = distinct_stage.update(store.store, similarity, engine.engine, context.log.info)
+    with store.writing(context.log.info) as tables:
+        report = distinct_stage.update(tables, similarity, engine.engine, context.log.info)
     table = store.store.table("distinct_pairs", DISTINCT_PAIRS)
     return materialized(report, table, ["pair_id", "cluster_id"])
 
@@ -59,7 +60,8 @@ def corpus(
     context: dg.AssetExecutionContext, store: StoreResource, engine: EngineResource
 ) -> dg.MaterializeResult[None]:
     """The pairs and kernels to publish, sorted by id; validated before anything is released."""
-    report = corpus_stage.update(store.store, engine.engine, context.log.info)
+    with store.writing(context.log.info) as tables:
+        report = corpus_stage.update(tables, engine.engine, context.log.info)
     table = store.store.table("corpus", CORPUS)
     kernels = pl.scan_parquet(corpus_stage.kernel_files(store.store)).select(pl.len())
     return materialized(
@@ -101,7 +103,8 @@ def hub_dataset(
     target = HubTarget(hub.target or "", hub.token or "", hub.endpoint, hub.private)
     bounds = _bounds(toolchains, PERMISSIVE)
     suites = [pair_suite(bounds), kernel_suite(bounds)]
-    result = hub_stage.update(store.store, target, suites, engine.engine, context.log.info)
+    with store.writing(context.log.info) as tables:
+        result = hub_stage.update(tables, target, suites, engine.engine, context.log.info)
     release = result.release
     where: dict[str, Any] = (
         {"url": dg.MetadataValue.url(result.url), "commit": result.commit}

@@ -27,7 +27,8 @@ def stage_ledger(
 
     The funnel shows for every stage what came in, what was kept, filtered and failed.
     """
-    ledger = stage.update(store.store, context.log.info)
+    with store.writing(context.log.info) as tables:
+        ledger = stage.update(tables, context.log.info)
     for line in (report.summary() for report in ledger.stages):
         context.log.info(line)
     table = store.store.table("stage_ledger", FATES)

@@ -19,6 +19,7 @@ def hip_kernels(
     A unit that could not be translated as a whole is kept too, because the AMD compiler is the
     judge; its findings say by line what is left.
     """
-    report = stage.update(store.store, CudaToHip(), fanout.fanout, context.log.info)
+    with store.writing(context.log.info) as tables:
+        report = stage.update(tables, CudaToHip(), fanout.fanout, context.log.info)
     table = store.store.table("hip_kernels", HIP_KERNELS)
     return materialized(report, table, ["unit_id", "hip_main_path", "findings"])

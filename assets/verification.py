@@ -18,7 +18,8 @@ def executions(
 
     No device executes both sides yet: every pair has the level `compiled`.
     """
-    report = executions_stage.update(store.store, context.log.info)
+    with store.writing(context.log.info) as tables:
+        report = executions_stage.update(tables, context.log.info)
     table = store.store.table("executions", EXECUTIONS)
     return materialized(report, table, ["unit_id", "verification"])
 
@@ -34,6 +35,7 @@ def verified_pairs(
 
     The level says what was checked; nothing here is called more than it was shown to be.
     """
-    report = pairs_stage.update(store.store, engine.engine, fanout.fanout, context.log.info)
+    with store.writing(context.log.info) as tables:
+        report = pairs_stage.update(tables, engine.engine, fanout.fanout, context.log.info)
     table = store.store.table("verified_pairs", VERIFIED_PAIRS)
     return materialized(report, table, ["pair_id", "domain", "source_name", "source_path"])

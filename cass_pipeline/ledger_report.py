@@ -61,7 +61,7 @@ def reason_table(ledger: Ledger) -> list[list[str]]:
 
 def markdown(rows: list[list[str]]) -> str:
     """A table with a header row as Markdown."""
-    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
     return "\n".join([lines[0], "|" + " --- |" * len(rows[0]), *lines[1:]])
 
 

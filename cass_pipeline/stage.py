@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from cass_pipeline.errors import CassError
+from cass_pipeline.errors import ConfigurationError, InfrastructureError
 from cass_pipeline.fanout import Fanout
 from cass_pipeline.outcomes import Outcome, Reason, Verdict
 from cass_pipeline.records import Row, verdict_columns
@@ -151,6 +151,7 @@ def run_whole_stage(
     rows_in: int,
     *,
     log: Log,
+    force: bool = False,
 ) -> StageReport:
     """Brings a table up to date whose rows depend on all input rows at once.
 
@@ -160,10 +161,11 @@ def run_whole_stage(
         compute: yields every row, in a deterministic order.
         rows_in: rows the stage decides about.
         log: told about progress.
+        force: compute whatever the committed key is.
     """
     started = time.monotonic()
     with table.lock(on_wait=log):
-        current = table.manifest().content_key == content_key
+        current = not force and table.manifest().content_key == content_key
         if not current:
             table.replace(compute(), content_key)
     done = 0 if current else rows_in
@@ -206,7 +208,7 @@ class _Batch:
     def _rows(self, work: Work) -> list[Row]:
         try:
             columns = self.worker(work.row)
-        except CassError:
+        except (ConfigurationError, InfrastructureError):
             raise
         except Exception:
             # A fault of ours in one row must not cost the others, and must not be hidden either.

@@ -61,6 +61,12 @@ class CorpusStore:
 
     root: Path
 
+    @contextlib.contextmanager
+    def lock(self, on_wait: Callable[[str], None] = lambda message: None) -> Iterator[None]:
+        """Makes this process the store's only writer, from reading its inputs to its commit."""
+        with _locked(self.root / "lock", "the store", on_wait):
+            yield
+
     def table(self, name: str, schema: pa.Schema) -> Table:
         """The table of one stage; its folder appears with its first shard."""
         return Table(self.root / "tables" / name, schema)
@@ -85,21 +91,8 @@ class Table:
         Args:
             on_wait: told once, with the process id of the holder, that it has to wait.
         """
-        with _store_errors(self.folder):
-            self.folder.mkdir(parents=True, exist_ok=True)
-            handle = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
-        try:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                holder = os.pread(handle, 32, 0).decode("ascii", "replace").strip()
-                on_wait(f"process {holder or 'unknown'} is writing {self.name}; waiting for it")
-                fcntl.flock(handle, fcntl.LOCK_EX)
-            os.ftruncate(handle, 0)
-            os.pwrite(handle, str(os.getpid()).encode(), 0)
+        with _locked(self.folder / "lock", self.name, on_wait):
             yield
-        finally:
-            os.close(handle)
 
     def manifest(self) -> Manifest:
         """The last committed manifest; an empty one where nothing was committed.
@@ -178,6 +171,8 @@ class Table:
         listed = {shard.file for shard in found}
         settled = self.settled_keys()
         with _store_errors(self.folder):
+            for path in self.folder.glob(".manifest.json.*"):
+                path.unlink()
             for path in sorted(self.folder.glob("*.parquet*")):
                 if path.name in listed:
                     continue
@@ -295,6 +290,25 @@ def write_atomically(path: Path, data: bytes) -> None:
             temporary.rename(path)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _locked(path: Path, what: str, on_wait: Callable[[str], None]) -> Iterator[None]:
+    with _store_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.pread(handle, 32, 0).decode("ascii", "replace").strip()
+            on_wait(f"process {holder or 'unknown'} is writing {what}; waiting for it")
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, str(os.getpid()).encode(), 0)
+        yield
+    finally:
+        os.close(handle)
 
 
 @contextlib.contextmanager

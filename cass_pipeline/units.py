@@ -121,5 +121,9 @@ def is_inside_tree(path: str) -> bool:
 
 
 def _normal(text: str) -> str:
-    """Line ends and trailing blanks do not make a different unit."""
-    return "\n".join(line.rstrip() for line in text.splitlines())
+    """Line ends and trailing blanks do not make a different unit.
+
+    Only what compilers take for a line end counts as one: a comment may hold other separators.
+    """
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return "\n".join(line.rstrip(" \t") for line in lines).rstrip("\n")

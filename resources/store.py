@@ -1,5 +1,7 @@
 """The folder that the pipeline writes to."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import dagster as dg
@@ -20,5 +22,11 @@ class StoreResource(dg.ConfigurableResource[CorpusStore]):
 
     @property
     def store(self) -> CorpusStore:
-        """The tables."""
+        """The tables, to read."""
         return CorpusStore(self.folder)
+
+    @contextmanager
+    def writing(self, log: Callable[[str], None]) -> Iterator[CorpusStore]:
+        """The tables, for one stage: another run's stage waits, and says so."""
+        with self.store.lock(on_wait=log):
+            yield self.store

@@ -1,5 +1,6 @@
 """The compilers of both sides."""
 
+import os
 from pathlib import Path
 
 import dagster as dg
@@ -16,7 +17,7 @@ class ToolchainsResource(dg.ConfigurableResource[Toolchain]):
     """nvcc from PyPI wheels, clang from Debian; both run on this machine, in a sandbox."""
 
     cache: str = Field(
-        default="", description="Folder of headers and sources; empty is the user's cache folder."
+        default="", description="Folder of headers and sources; empty is CASS_CACHE or the user's."
     )
     sm_arches: list[str] = Field(default=[*DEFAULT_SM], description="NVIDIA targets.")
     gfx_arches: list[str] = Field(default=[*DEFAULT_GFX], description="AMD targets (wave32).")
@@ -39,7 +40,8 @@ class ToolchainsResource(dg.ConfigurableResource[Toolchain]):
     @property
     def cache_folder(self) -> Path:
         """Where headers and downloaded sources are kept between runs."""
-        return Path(self.cache) if self.cache else user_cache_path("cass_pipeline")
+        folder = self.cache or os.environ.get("CASS_CACHE")
+        return Path(folder) if folder else user_cache_path("cass_pipeline")
 
     def nvidia(self) -> Toolchain:
         """The CUDA side's compiler.

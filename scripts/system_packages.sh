@@ -13,6 +13,7 @@ found=$(
     need clang-19 "command -v clang-19" "compiles HIP for gfx1100"
     need lld-19 "command -v ld.lld-19" "links AMD code objects"
     need dpkg "command -v dpkg-deb" "unpacks the HIP headers (Debian packages) without root"
+    need bubblewrap "command -v bwrap" "isolates the compilers that scraped code is given to"
     need util-linux "command -v prlimit" "limits the compilers that scraped code is given to"
     need ca-certificates "test -d /etc/ssl/certs" "lets pip check the package index"
 )

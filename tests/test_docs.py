@@ -81,7 +81,10 @@ def test_every_command_and_option_is_documented() -> None:
                     assert option in text, (name, option)
 
 
-def test_the_configuration_examples_are_accepted(tmp_path: Path) -> None:
+def test_the_configuration_examples_are_accepted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CASS_HOME", str(tmp_path))
     import dagster as dg
 
     from cass_pipeline.definitions import defs

@@ -16,7 +16,8 @@ from cass_pipeline.ledger_report import (
     terminal,
 )
 from cass_pipeline.outcomes import Reason, Verdict
-from cass_pipeline.records import Row, verdict_columns
+from cass_pipeline.records import FATES, Row, verdict_columns
+from cass_pipeline.stages import stage_ledger
 from cass_pipeline.store import CorpusStore
 
 KEPT = Verdict.kept()
@@ -107,6 +108,17 @@ def test_the_yield_of_a_source_leaves_out_missing_headers(ledger: Ledger) -> Non
     assert (source.files, source.selected, source.missing_header) == (5, 3, 2)
     assert (source.pairs, source.published) == (1, 1)
     assert source_table(ledger)[1][6] == "100%"
+
+
+def test_the_fates_of_a_large_source_are_all_kept(tmp_path: Path) -> None:
+    """All files of a source share its key; a table keeps the last shard's rows of a key."""
+    store = CorpusStore(tmp_path)
+    rows = [collected(f"{number:04}") | {"key": "source"} for number in range(1_500)]
+    put(store, "sdist_kernels", [])
+    table = store.table("sdist_kernels", STAGES["sdist_kernels"].schema)
+    table.commit([table.write_shard(rows)])
+    stage_ledger.update(store, lambda line: None)
+    assert store.table("stage_ledger", FATES).row_count() == 1_500
 
 
 def test_an_empty_store_has_an_empty_ledger(tmp_path: Path) -> None:

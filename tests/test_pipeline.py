@@ -62,10 +62,9 @@ def read_release(folder: Path) -> dict[str, Any]:
 def test_every_program_becomes_a_pair_that_load_dataset_reads(finished: Checkout) -> None:
     assert counts(finished)["verified_pairs"] == {"kept": KERNELS}
     read = read_release(finished.home / "release")
-    # The programs differ in one number each: near-duplicates, of which one stays.
-    assert len(read["pairs"]) == counts(finished)["corpus"]["kept"] == 1
+    assert len(read["pairs"]) == counts(finished)["corpus"]["kept"] == KERNELS
     assert read["levels"] == ["compiled"]
-    assert len(read["kernels"]) == 2
+    assert len(read["kernels"]) == 2 * KERNELS  # for sm_80 and sm_90
 
 
 def test_history_survives_in_the_home_folder(finished: Checkout) -> None:
@@ -116,14 +115,24 @@ def test_kill_9_at_any_point_costs_only_what_was_in_flight(
     assert_nothing_runs_in(checkout.folder)
 
 
-def assert_nothing_runs_in(folder: Path) -> None:
+def running_in(folder: Path) -> list[bytes]:
+    found = []
     for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and int(entry.name) != os.getpid():
-            try:
-                inside = Path(os.readlink(entry / "cwd")).is_relative_to(folder)
-            except OSError:
-                continue
-            assert not inside, (entry / "cmdline").read_bytes()
+        try:
+            if entry.name.isdigit() and Path(os.readlink(entry / "cwd")).is_relative_to(folder):
+                found.append((entry / "cmdline").read_bytes())
+        except OSError:
+            continue
+    return found
+
+
+def assert_nothing_runs_in(folder: Path) -> None:
+    """What a killed run started ends by itself, if not in the same instant."""
+    for _ in range(200):
+        if not running_in(folder):
+            return
+        time.sleep(0.1)
+    raise AssertionError(running_in(folder))
 
 
 def test_two_runs_at_once_give_the_same_corpus(finished: Checkout, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from cass_pipeline.errors import ToolchainError
+from cass_pipeline.errors import InputError, ToolchainError
 from cass_pipeline.fanout import LocalFanout, SerialFanout
 from cass_pipeline.outcomes import Reason, Verdict
 from cass_pipeline.records import BASE, Row, verdict_columns
@@ -34,6 +34,8 @@ class Square:
             raise ValueError("unlucky")
         if number == 14 and self.broken:
             raise ToolchainError("no compiler")
+        if number == 15:
+            raise InputError("a path too long")
         if number < 0:
             return verdict_columns(Verdict.because(Reason.EMPTY, "negative"))
         return {**verdict_columns(Verdict.kept()), "square": number * number}
@@ -82,6 +84,12 @@ def test_a_fault_of_ours_is_recorded_with_its_traceback(table: Table) -> None:
     (row,) = table.rows(["reason", "evidence"])
     assert row["reason"] == Reason.INTERNAL_ERROR.value
     assert "ValueError: unlucky" in row["evidence"]
+
+
+def test_one_rows_input_error_does_not_stop_the_others(table: Table) -> None:
+    table.folder.mkdir(parents=True)
+    report = run(table, [1, 15])
+    assert report.outcomes == {"failed": 1, "kept": 1}
 
 
 def test_a_second_run_does_only_what_is_new_or_failed(table: Table) -> None:

@@ -18,6 +18,12 @@ def test_line_ends_and_trailing_blanks_do_not_make_another_unit() -> None:
     assert tree("int a;\nint b;").digest() == tree("int a;  \r\nint b;\n").digest()
 
 
+def test_only_what_compilers_take_for_a_line_end_is_one() -> None:
+    """Else a comment could pass for code, under the id of a unit whose results are known."""
+    assert tree("//x\u2028int y;").digest() != tree("//x\nint y;").digest()
+    assert tree("//x\fint y;").digest() != tree("//x\nint y;").digest()
+
+
 @pytest.mark.parametrize(
     "other",
     [

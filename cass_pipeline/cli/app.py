@@ -8,6 +8,7 @@ import sys
 import typer
 
 from cass_pipeline.cli import compiling, ledger, toolchains, translating
+from cass_pipeline.cli.options import ReportedError
 from cass_pipeline.errors import CassError, ConfigurationError, InfrastructureError, InputError
 
 EXIT_CODES: dict[type[CassError], int] = {
@@ -36,7 +37,7 @@ def main() -> None:
         app()
     except CassError as error:
         code = next(EXIT_CODES[kind] for kind in type(error).__mro__ if kind in EXIT_CODES)
-        if "--json" in sys.argv:
+        if "--json" in sys.argv and not isinstance(error, ReportedError):
             print(json.dumps({"error": {"kind": type(error).__name__, "message": str(error)}}))
         print(f"cass: {error}", file=sys.stderr)
         raise SystemExit(code) from None

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from platformdirs import user_cache_path
 
+from cass_pipeline.errors import ToolchainError
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -32,11 +34,16 @@ Home = Annotated[
 ]
 
 
+class ReportedError(ToolchainError):
+    """The command has printed its result, and that result is a failure."""
+
+
 def open_console() -> Console:
     """Standard output; wide where it is no terminal, so that logs and pipes get whole lines."""
     from rich.console import Console
 
-    return Console(width=None if sys.stdout.isatty() else 160)
+    # Names from outside are never markup.
+    return Console(width=None if sys.stdout.isatty() else 160, markup=False, highlight=False)
 
 
 def print_json(value: Any) -> None:

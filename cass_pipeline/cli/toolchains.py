@@ -8,8 +8,7 @@ from typing import Annotated
 
 import typer
 
-from cass_pipeline.cli.options import Cache, Json, open_console, print_json
-from cass_pipeline.errors import ToolchainError
+from cass_pipeline.cli.options import Cache, Json, ReportedError, open_console, print_json
 from cass_pipeline.toolchain.install import ComponentStatus, Report
 
 app = typer.Typer(help="The compilers of both sides.", no_args_is_help=True)
@@ -65,7 +64,7 @@ def _show(report: Report, cache: Path, json: bool) -> None:
         console.print(f"Compilers run with: {isolation}")
     if not report.complete:
         names = ", ".join(component.name for component in report.missing)
-        raise ToolchainError(f"missing: {names}; the table says how to get each")
+        raise ReportedError(f"missing: {names}; the table says how to get each")
 
 
 def _fields(component: ComponentStatus) -> dict[str, object]:

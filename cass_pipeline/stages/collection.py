@@ -6,17 +6,18 @@ nightly run reads only what is new. A source that cannot be reached keeps the ro
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cass_pipeline.errors import InputError
+from cass_pipeline.errors import ConfigurationError
 from cass_pipeline.fanout import Fanout, SerialFanout
 from cass_pipeline.records import COLLECTED, Row, collected_row
 from cass_pipeline.sources.candidate import Candidate, RejectedError
 from cass_pipeline.sources.config import PackageSpec, RepositorySpec
 from cass_pipeline.sources.local import collect_folder
-from cass_pipeline.sources.package_index import package_index
+from cass_pipeline.sources.package_index import canonical_name, package_index
 from cass_pipeline.sources.pip_settings import IndexSettings
 from cass_pipeline.sources.repository import collect_repositories, fetched, without_credentials
 from cass_pipeline.sources.sdist import collect_packages
@@ -45,7 +46,11 @@ def update_local(store: CorpusStore, folder: Path, licence: str | None, log: Log
 def update_repositories(
     store: CorpusStore, specs: Iterable[RepositorySpec], cache: Path, fanout: Fanout, log: Log
 ) -> StageReport:
-    """Collects every repository at its revision; a branch is asked for its newest commit."""
+    """Collects every repository at its revision; a branch is asked for its newest commit.
+
+    Raises:
+        ConfigurationError: a repository is listed twice.
+    """
     table = store.table("repository_kernels", COLLECTED)
     known = _known_keys(table)
     works = []
@@ -73,19 +78,20 @@ def update_sdists(
     """Collects the source distribution of every package; without a version, the newest.
 
     Raises:
-        ConfigurationError: pip's settings cannot be used.
+        ConfigurationError: pip's settings cannot be used, or a package is listed twice.
     """
     table = store.table("sdist_kernels", COLLECTED)
     known = _known_keys(table)
     works = []
     with package_index(settings, FetchLimits(), ArchiveLimits()) as index:
         for spec in specs:
+            name = canonical_name(spec.name)
             try:
                 pinned = replace(spec, version=index.fetch(spec, cache).version)
-                works.append(_work(spec.name, repr(pinned), pinned))
+                works.append(_work(name, repr(pinned), pinned))
             except (RejectedError, OSError) as error:
-                log(f"{spec.name} cannot be had ({error}); what it gave before stays")
-                works.append(_work(spec.name, "", spec, known.get(spec.name)))
+                log(f"{name} cannot be had ({error}); what it gave before stays")
+                works.append(_work(name, "", spec, known.get(name)))
     return _run(table, works, _CollectPackage(cache, settings), fanout, log)
 
 
@@ -111,7 +117,7 @@ def _work(
 ) -> Work:
     """`known` is the key of what the source gave when it could last be reached."""
     key = known or digest_of(name, identity, VERSION, repr(UnitLimits()), repr(ArchiveLimits()))
-    return Work(key, "", {"spec": spec})
+    return Work(key, "", {"spec": spec, "name": name, "out_of_reach": known is not None})
 
 
 def _run(
@@ -122,11 +128,16 @@ def _run(
     log: Log,
 ) -> StageReport:
     by_key = {work.key: work for work in works}
-    if len(by_key) < len(works):
-        raise InputError(f"{table.name}: a source is listed twice with the same settings")
+    names = Counter(work.row["name"] for work in works)
+    if twice := [name for name, count in names.items() if count > 1]:
+        raise ConfigurationError(
+            f"{table.name}: {twice[0]} is listed more than once; make one entry of it"
+        )
 
     def load(todo: set[str]) -> Iterator[Work]:
-        return (by_key[key] for key in by_key if key in todo)
+        # Of a source out of reach, failed files cannot be tried again now, and good ones stay.
+        waiting = (work for key, work in by_key.items() if key in todo)
+        return (work for work in waiting if not work.row["out_of_reach"])
 
     chosen: Fanout = fanout if len(works) > 1 else SerialFanout()
     report = run_stage(table, list(by_key), load, worker, chosen, batch_size=1, log=log)
@@ -145,4 +156,5 @@ def _known_keys(table: Table) -> dict[str, str]:
 
 
 def _identity(row: Row) -> str:
-    return repr([row[name] for name in ("origin_id", "unit_id", "outcome", "reason", "licence")])
+    names = ("origin_id", "unit_id", "outcome", "reason", "evidence", "licence", "licence_evidence")
+    return repr([row[name] for name in names])

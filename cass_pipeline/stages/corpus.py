@@ -40,17 +40,17 @@ def update(store: CorpusStore, engine: Engine, log: Log) -> StageReport:
     chosen = distinct.kept(["key", "unit_id", "pair_id", "cluster_id"]).sort_by("pair_id")
     content_key = digest_of("corpus", VERSION, *chosen["key"].to_pylist())
     folder = corpus_folder(store)
+    key_file = folder / "key"
 
     def compute() -> Iterator[Row]:
-        _write(store, engine, chosen, folder)
+        _write(store, engine, chosen, folder, content_key)
         for row in chosen.to_pylist():
             key = digest_of(content_key, row["pair_id"])
             yield row | verdict_columns(Verdict.kept()) | {"key": key}
 
-    if not folder.is_dir():
-        content_key += " "  # somebody removed the files: write them again
     table = store.table("corpus", CORPUS)
-    return run_whole_stage(table, content_key, compute, chosen.num_rows, log=log)
+    current = key_file.is_file() and key_file.read_text() == content_key
+    return run_whole_stage(table, content_key, compute, chosen.num_rows, log=log, force=not current)
 
 
 def corpus_folder(store: CorpusStore) -> Path:
@@ -94,7 +94,9 @@ def kernel_rows(pair: Row) -> Iterator[Row]:
             }
 
 
-def _write(store: CorpusStore, engine: Engine, chosen: pa.Table, folder: Path) -> None:
+def _write(
+    store: CorpusStore, engine: Engine, chosen: pa.Table, folder: Path, content_key: str
+) -> None:
     """Both files are built beside the folder and then put in its place together."""
     building = folder.with_name(f".{folder.name}")
     try:
@@ -111,6 +113,8 @@ def _write(store: CorpusStore, engine: Engine, chosen: pa.Table, folder: Path) -
             for rows in batched(_published(store, engine, chosen), _BATCH_ROWS):
                 _append(pairs, rows)
                 _append(kernels, (kernel for row in rows for kernel in kernel_rows(row)))
+        # The files say themselves what they were made from: a kill may part them from the table.
+        (building / "key").write_text(content_key)
         shutil.rmtree(folder, ignore_errors=True)
         building.rename(folder)
     except (OSError, pa.ArrowException) as error:

@@ -12,13 +12,16 @@ from cass_pipeline.stage import Log, StageReport, run_whole_stage
 from cass_pipeline.store import CorpusStore
 from cass_pipeline.units import digest_of
 
+VERSION = "1"
+"""Raised when the same pairs would be judged otherwise."""
+
 
 def update(store: CorpusStore, similarity: Similarity, engine: Engine, log: Log) -> StageReport:
     """Judges every pair of `verified_pairs`; `cluster_id` says which pairs belong together."""
     pairs = store.table("verified_pairs", VERIFIED_PAIRS)
     kept = {row["pair_id"]: row for row in pairs.kept(["pair_id", "unit_id", "key"]).to_pylist()}
     content_key = digest_of(
-        "distinct_pairs", repr(similarity), *sorted(row["key"] for row in kept.values())
+        "distinct_pairs", VERSION, repr(similarity), *sorted(row["key"] for row in kept.values())
     )
 
     def compute() -> Iterator[Row]:

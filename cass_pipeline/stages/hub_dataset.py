@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from cass_pipeline import records
@@ -45,6 +46,8 @@ def update(
     if not folder.is_dir() or not marker.exists() or marker.read_text() != content_key:
         log(f"building the release in {folder}")
         marker.unlink(missing_ok=True)
+        for leftover in folder.parent.glob(f".{folder.name}-*"):
+            shutil.rmtree(leftover, ignore_errors=True)  # of a killed run: each a whole dataset
         pairs, kernels = pair_files(store), kernel_files(store)
         build_release(folder, pairs, kernels, settings, engine, funnel, suites)
         write_atomically(marker, content_key.encode())

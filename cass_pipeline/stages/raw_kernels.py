@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cass_pipeline.fanout import SerialFanout
 from cass_pipeline.outcomes import Outcome, Reason, Verdict
@@ -31,12 +31,15 @@ class _Candidate:
     unit_id: str
     rank: tuple[int, str, str]
     verdict: Verdict
+    terms: str
+    """Revision, licence and tags: they are published too, so a change of them is a new row."""
 
     @property
     def key(self) -> str:
         """Addresses the decision: another verdict is another row."""
         reason = self.verdict.reason or ""
-        return digest_of("raw_kernels", self.origin_id, self.unit_id, reason, self.verdict.evidence)
+        evidence = self.verdict.evidence
+        return digest_of("raw_kernels", self.origin_id, self.unit_id, reason, evidence, self.terms)
 
 
 def update(store: CorpusStore, selection: Selection, log: Log) -> StageReport:
@@ -50,7 +53,7 @@ def update(store: CorpusStore, selection: Selection, log: Log) -> StageReport:
         for source in SOURCES:
             for row in store.table(source, COLLECTED).rows(kept_only=True):
                 item = candidates[row["origin_id"]]
-                if item.key in todo:
+                if item.key in todo and item.unit_id == row["unit_id"]:
                     yield Work(item.key, item.unit_id, row | verdict_columns(item.verdict))
 
     return run_stage(
@@ -70,8 +73,7 @@ def _judged(store: CorpusStore, selection: Selection) -> Iterator[_Candidate]:
         first = chosen.setdefault(item.unit_id, item.origin_id)
         if item.verdict.outcome is Outcome.KEPT and first != item.origin_id:
             evidence = f"equal to the unit of origin {first[:16]}"
-            verdict = Verdict.because(Reason.DUPLICATE_UNIT, evidence)
-            yield _Candidate(item.origin_id, item.unit_id, item.rank, verdict)
+            yield replace(item, verdict=Verdict.because(Reason.DUPLICATE_UNIT, evidence))
         else:
             yield item
 
@@ -82,7 +84,8 @@ def _candidates(store: CorpusStore, selection: Selection) -> Iterator[_Candidate
             verdict = judge_tags(origin_of(row), tags_of(row), selection)
             refused = verdict.outcome is not Outcome.KEPT
             rank = (int(refused), f"{place}{row['source_name']}", row["source_path"])
-            yield _Candidate(row["origin_id"], row["unit_id"], rank, verdict)
+            terms = repr((origin_of(row), tags_of(row)))
+            yield _Candidate(row["origin_id"], row["unit_id"], rank, verdict, terms)
 
 
 def _decided(row: Row) -> Row:

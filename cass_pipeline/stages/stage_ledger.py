@@ -15,6 +15,13 @@ def update(store: CorpusStore, log: Log) -> Ledger:
     table = store.table("stage_ledger", FATES)
     with table.lock(on_wait=log):
         names = FATES.names
-        table.replace(({name: row[name] for name in names} for row in ledger.fates), "")
+        table.replace(
+            (
+                # A source's files share its key; here each file is a row of its own.
+                {name: row[name] for name in names} | {"key": row["origin_id"]}
+                for row in ledger.fates
+            ),
+            "",
+        )
     write_atomically(store.root / "reports" / "stage_ledger.png", funnel_png(ledger))
     return ledger

@@ -137,6 +137,7 @@ def test_a_missing_toolchain_is_exit_code_3_with_the_remedy(program: Path) -> No
     folder = program.parent
     done = cass("toolchain", "status", "--cache", "empty", "--json", cwd=folder)
     assert done.returncode == 3
+    assert not as_json(done)["complete"]
     assert "cass toolchain install" in done.stdout
     done = cass("compile", program, "--cache", "empty", cwd=folder)
     assert done.returncode == 3

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cass_pipeline.errors import InputError
+from cass_pipeline.errors import ConfigurationError, InputError
 from cass_pipeline.fanout import SerialFanout
 from cass_pipeline.records import COLLECTED
 from cass_pipeline.sources.config import PackageSpec, RepositorySpec
@@ -96,6 +96,25 @@ def test_a_package_that_no_index_has_is_a_failed_row(store: CorpusStore, tmp_pat
         lambda line: None,
     )
     assert report.reasons == {"source_unavailable": 1}
+
+
+def test_a_source_that_is_listed_twice_is_refused(store: CorpusStore, repository: Path) -> None:
+    """Two revisions of one file would have one origin."""
+    specs = [RepositorySpec(repository.as_uri(), name) for name in ("main", "HEAD")]
+    with pytest.raises(ConfigurationError, match="listed more than once"):
+        collection.update_repositories(
+            store, specs, store.root / "cache", SerialFanout(), lambda line: None
+        )
+
+
+def test_another_licence_or_revision_reaches_the_selection(
+    store: CorpusStore, repository: Path
+) -> None:
+    for licence in ("MIT", "Apache-2.0"):
+        collection.update_local(store, repository, licence, lambda line: None)
+        raw_kernels.update(store, Selection(), lambda line: None)
+        (row,) = store.table("raw_kernels", COLLECTED).rows(["licence"], kept_only=True)
+        assert row["licence"] == licence
 
 
 def test_a_missing_folder_is_named(store: CorpusStore, tmp_path: Path) -> None:
