@@ -8,7 +8,6 @@ from assets.corpus import corpus
 from assets.reporting import column_schema, preview_table
 from cass_pipeline.ledger import read_ledger
 from cass_pipeline.ledger_report import (
-    funnel_png,
     funnel_table,
     markdown,
     reason_table,
@@ -32,7 +31,7 @@ def stage_ledger(
     for line in (report.summary() for report in ledger.stages):
         context.log.info(line)
     table = store.store.table("stage_ledger", FATES)
-    picture = base64.b64encode(funnel_png(ledger)).decode()
+    picture = base64.b64encode(stage.picture(store.store).read_bytes()).decode()
     return dg.MaterializeResult(
         metadata={
             "dagster/row_count": len(ledger.fates),

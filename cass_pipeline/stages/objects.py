@@ -21,6 +21,7 @@ from cass_pipeline.stage import Log, StageReport, Work, run_stage
 from cass_pipeline.store import CorpusStore
 from cass_pipeline.toolchain.interface import (
     Compilation,
+    CompileResult,
     CompileSettings,
     DeviceCode,
     Toolchain,
@@ -105,18 +106,12 @@ class _CompileCuda:
 
     def __call__(self, row: Row) -> Row:
         result = self.toolchain.compile(cuda_tree_of(row), self.settings)
-        columns = verdict_columns(result.verdict)
-        if result.compilation is not None:
-            compilation = result.compilation
+        columns = _side_columns("cuda", result, self.toolchain, self.settings)
+        if compilation := result.compilation:
             columns |= {
                 "sass": _listings(compilation.device),
                 "cubins": _binaries(compilation.device),
                 "ptx": compilation.ptx,
-                "cuda_host_asm": compilation.host_asm,
-                "cuda_kernels": _kernels(compilation),
-                "cuda_toolchain": self.toolchain.fingerprint,
-                "cuda_flags": list(compilation.flags),
-                "cuda_optimisation": self.settings.optimisation,
             }
         return columns
 
@@ -128,19 +123,29 @@ class _CompileHip:
 
     def __call__(self, row: Row) -> Row:
         result = self.toolchain.compile(hip_tree_of(row), self.settings)
-        columns = verdict_columns(result.verdict)
-        if result.compilation is not None:
-            compilation = result.compilation
+        columns = _side_columns("hip", result, self.toolchain, self.settings)
+        if compilation := result.compilation:
             columns |= {
                 "rdna3": _listings(compilation.device),
                 "code_objects": _binaries(compilation.device),
-                "hip_host_asm": compilation.host_asm,
-                "hip_kernels": _kernels(compilation),
-                "hip_toolchain": self.toolchain.fingerprint,
-                "hip_flags": list(compilation.flags),
-                "hip_optimisation": self.settings.optimisation,
             }
         return columns
+
+
+def _side_columns(
+    side: str, result: CompileResult, toolchain: Toolchain, settings: CompileSettings
+) -> Row:
+    """The verdict, and the columns that both sides have under their own prefix."""
+    columns = verdict_columns(result.verdict)
+    if compilation := result.compilation:
+        columns |= {
+            f"{side}_host_asm": compilation.host_asm,
+            f"{side}_kernels": _kernels(compilation),
+            f"{side}_toolchain": toolchain.fingerprint,
+            f"{side}_flags": list(compilation.flags),
+            f"{side}_optimisation": settings.optimisation,
+        }
+    return columns
 
 
 def _key(stage: str, input_id: str, toolchain: Toolchain, settings: CompileSettings) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from cass_pipeline.ledger import Ledger, read_ledger
 from cass_pipeline.ledger_report import funnel_png
 from cass_pipeline.records import FATES
@@ -23,5 +25,10 @@ def update(store: CorpusStore, log: Log) -> Ledger:
             ),
             "",
         )
-    write_atomically(store.root / "reports" / "stage_ledger.png", funnel_png(ledger))
+    write_atomically(picture(store), funnel_png(ledger))
     return ledger
+
+
+def picture(store: CorpusStore) -> Path:
+    """Where the picture of the funnel is."""
+    return store.root / "reports" / "stage_ledger.png"
