@@ -14,11 +14,11 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from signal import SIGKILL, SIGXFSZ
-from typing import Any
+from typing import Any, Protocol
 
 from cass_pipeline.errors import InfrastructureError, InputError
 from cass_pipeline.execute.bubblewrap import bwrap_argv
@@ -100,6 +100,44 @@ class Completed:
     """User and system time of every process that was waited for."""
     wall_seconds: float
     limit: LimitHit | None
+
+
+@dataclass(frozen=True)
+class Command:
+    """One program to run; the meaning of each field is in `Sandbox.run`."""
+
+    argv: tuple[str, ...]
+    work_dir: Path
+    limits: Limits
+    env: Mapping[str, str] = field(default_factory=dict)
+    read_only: tuple[Path, ...] = ()
+    stdin: bytes = b""
+
+
+class Runner(Protocol):
+    """Where programs run: this machine's sandbox, or a container. Picklable."""
+
+    @property
+    def isolation(self) -> str:
+        """What is enforced, in one phrase, for people."""
+        ...
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        work_dir: Path,
+        read_only: Sequence[Path] = (),
+        env: Mapping[str, str],
+        limits: Limits,
+        stdin: bytes = b"",
+    ) -> Completed:
+        """Runs one program; see `Sandbox.run`."""
+        ...
+
+    def run_many(self, commands: Sequence[Command]) -> list[Completed]:
+        """Runs the commands one after another, each within its own limits; results in order."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -220,6 +258,20 @@ class Sandbox:
             wall_seconds=report["wall_seconds"],
             limit=_limit_hit(report, returncode, stderr, limits, work_dir),
         )
+
+    def run_many(self, commands: Sequence[Command]) -> list[Completed]:
+        """Runs the commands one after another; errors as for `run`."""
+        return [
+            self.run(
+                command.argv,
+                work_dir=command.work_dir,
+                read_only=command.read_only,
+                env=command.env,
+                limits=command.limits,
+                stdin=command.stdin,
+            )
+            for command in commands
+        ]
 
 
 def _supervise(spec: dict[str, Any], stdin: bytes) -> tuple[dict[str, Any], bytes, bytes]:

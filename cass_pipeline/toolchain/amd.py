@@ -16,7 +16,7 @@ import yaml
 from cass_pipeline.assembly import rdna3
 from cass_pipeline.assembly.names import demangle
 from cass_pipeline.errors import ToolchainError
-from cass_pipeline.execute.sandbox import Sandbox
+from cass_pipeline.execute.sandbox import Runner
 from cass_pipeline.outcomes import Reason, Verdict
 from cass_pipeline.toolchain.interface import (
     Compilation,
@@ -56,7 +56,7 @@ class LocalClangToolchain:
     name_filter: Path
     """c++filt."""
     fingerprint: str
-    sandbox: Sandbox
+    sandbox: Runner
     precompiled: PrecompiledHeaders | None = None
     """Where precompiled headers are kept; None compiles without any."""
     temp_dir: Path | None = None

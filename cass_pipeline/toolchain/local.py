@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 from cass_pipeline.errors import ToolchainError
-from cass_pipeline.execute.sandbox import Sandbox
+from cass_pipeline.execute.sandbox import Runner, Sandbox
 from cass_pipeline.toolchain import amd, nvidia
 from cass_pipeline.toolchain.amd import LocalClangToolchain
 from cass_pipeline.toolchain.fingerprint import fingerprint
@@ -29,7 +29,7 @@ _LLVM_LIBRARY = re.compile(r"=> (\S*(?:LLVM|clang)\S*)")
 
 
 def local_nvidia(
-    cache: Path, *, sandbox: Sandbox | None = None, temp_dir: Path | None = None
+    cache: Path, *, sandbox: Runner | None = None, temp_dir: Path | None = None
 ) -> LocalNvccToolchain:
     """The NVIDIA toolchain of this machine.
 
@@ -59,7 +59,7 @@ def local_nvidia(
 
 
 def local_amd(
-    cache: Path, *, sandbox: Sandbox | None = None, temp_dir: Path | None = None
+    cache: Path, *, sandbox: Runner | None = None, temp_dir: Path | None = None
 ) -> LocalClangToolchain:
     """The AMD toolchain of this machine; arguments and errors as for `local_nvidia`."""
     clang = require_system_tool("clang++-19")

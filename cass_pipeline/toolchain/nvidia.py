@@ -12,7 +12,7 @@ from pathlib import Path
 from cass_pipeline.assembly import sass
 from cass_pipeline.assembly.host import without_embedded_code
 from cass_pipeline.assembly.names import demangle
-from cass_pipeline.execute.sandbox import Completed, Sandbox
+from cass_pipeline.execute.sandbox import Completed, Runner
 from cass_pipeline.outcomes import Reason, Verdict
 from cass_pipeline.toolchain.interface import (
     Compilation,
@@ -44,7 +44,7 @@ class LocalNvccToolchain:
     name_filter: Path
     """c++filt."""
     fingerprint: str
-    sandbox: Sandbox
+    sandbox: Runner
     temp_dir: Path | None = None
 
     @property
