@@ -2,9 +2,11 @@
 VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?= python3
+# Any build of torch will do; by default the one that pip finds.
+TORCH ?= torch==2.13.0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo ui test lint types check lock clean
+.PHONY: help setup demo ui test test-packages lint types check lock clean
 
 help: ## Show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -19,6 +21,7 @@ $(VENV)/installed: requirements.lock pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@# The lock is complete; resolving it once more would only take time.
 	@$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet $(TORCH)
 	@$(BIN)/python -m pip install --quiet --no-deps --editable .
 	@$(BIN)/python -m pip check
 	@touch $@
@@ -34,7 +37,10 @@ demo: setup ## Run the whole chain on the examples and on real CUDA, then show w
 ui: setup ## Start the Dagster UI (with the nightly schedule) on port 3000
 	@DAGSTER_HOME=$(CURDIR) $(BIN)/dagster dev -w workspace.yaml
 
-test: setup lint types check ## Install, then lint, types and all tests
+test: setup test-packages lint types check ## Install, then lint, types and all tests
+
+test-packages:
+	@scripts/system_packages.sh tests
 
 lint:
 	@echo "== Lint"
@@ -48,7 +54,8 @@ check:
 	@echo "== Tests"
 	@$(BIN)/pytest -n auto
 
-lock: $(VENV)/installed ## Resolve requirements.lock anew from pyproject.toml
+lock: ## Resolve requirements.lock anew from pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet uv
 	@$(BIN)/uv pip compile --quiet pyproject.toml --all-extras --generate-hashes \
 		--no-emit-index-url --no-header --python-version 3.11 -o requirements.lock

@@ -1,5 +1,6 @@
 #!/bin/sh
 # Checks for what pip cannot install; installs it as root, otherwise says what is missing and why.
+# With the argument "tests", also what only the tests use.
 set -eu
 
 need() { # package, test, why
@@ -16,6 +17,13 @@ found=$(
     need bubblewrap "command -v bwrap" "isolates the compilers that scraped code is given to"
     need util-linux "command -v prlimit" "limits the compilers that scraped code is given to"
     need ca-certificates "test -d /etc/ssl/certs" "lets pip check the package index"
+    if [ "${1:-}" = tests ]; then
+        need docker.io "command -v dockerd" "runs the toolchain containers that the tests build"
+        need debootstrap "command -v debootstrap" "makes the containers' base image without a registry"
+        need iptables "command -v iptables" "gives containers a network while their images are built"
+        need chromium "command -v chromium" "opens the Dagster UI in a real browser"
+        need datefudge "command -v datefudge" "moves the clock for the nightly schedule's test"
+    fi
 )
 missing=$(printf '%s\n' "$found" | sed -n 's/^  \([^:]*\):.*/\1/p' | tr '\n' ' ')
 if [ -z "${missing% }" ]; then
