@@ -12,7 +12,7 @@ from cass_pipeline.sources.pip_settings import pip_index_settings
 from cass_pipeline.sources.select import PERMISSIVE, Selection
 from cass_pipeline.stages import collection
 from cass_pipeline.stages import raw_kernels as selection_stage
-from resources import FanoutResource, StoreResource, ToolchainsResource
+from resources import FanoutResource, OptOutsResource, StoreResource, ToolchainsResource
 
 PREVIEW = ("source_name", "source_path", "licence", "kernel_count", "code_lines")
 
@@ -49,7 +49,10 @@ class SelectionConfig(dg.Config):
 
 @dg.asset(group_name="collection", kinds={"parquet"})
 def local_kernels(
-    context: dg.AssetExecutionContext, store: StoreResource, config: LocalConfig
+    context: dg.AssetExecutionContext,
+    store: StoreResource,
+    opt_outs: OptOutsResource,
+    config: LocalConfig,
 ) -> dg.MaterializeResult[None]:
     """Every `.cu` file of a local folder, with the local headers it includes.
 
@@ -57,7 +60,7 @@ def local_kernels(
     """
     with store.writing(context.log.info) as tables:
         report = collection.update_local(
-            tables, Path(config.folder), config.licence, context.log.info
+            tables, Path(config.folder), config.licence, context.log.info, opt_outs.read()
         )
     return materialized(report, store.store.table("local_kernels", COLLECTED), PREVIEW)
 
@@ -68,6 +71,7 @@ def repository_kernels(
     store: StoreResource,
     toolchains: ToolchainsResource,
     fanout: FanoutResource,
+    opt_outs: OptOutsResource,
     config: SourcesFile,
 ) -> dg.MaterializeResult[None]:
     """Every `.cu` file of the listed git repositories, each at one commit.
@@ -81,6 +85,7 @@ def repository_kernels(
             toolchains.cache_folder / "repositories",
             fanout.fanout,
             context.log.info,
+            opt_outs.read(),
         )
     return materialized(report, store.store.table("repository_kernels", COLLECTED), PREVIEW)
 
@@ -91,6 +96,7 @@ def sdist_kernels(
     store: StoreResource,
     toolchains: ToolchainsResource,
     fanout: FanoutResource,
+    opt_outs: OptOutsResource,
     config: SourcesFile,
 ) -> dg.MaterializeResult[None]:
     """Every `.cu` file of the listed packages' source distributions.
@@ -105,6 +111,7 @@ def sdist_kernels(
             pip_index_settings(),
             fanout.fanout,
             context.log.info,
+            opt_outs.read(),
         )
     return materialized(report, store.store.table("sdist_kernels", COLLECTED), PREVIEW)
 
@@ -115,7 +122,10 @@ def sdist_kernels(
     kinds={"parquet"},
 )
 def raw_kernels(
-    context: dg.AssetExecutionContext, store: StoreResource, config: SelectionConfig
+    context: dg.AssetExecutionContext,
+    store: StoreResource,
+    opt_outs: OptOutsResource,
+    config: SelectionConfig,
 ) -> dg.MaterializeResult[None]:
     """The units that go on: with a kernel, of sound size, under a permitted licence, each once.
 
@@ -123,5 +133,7 @@ def raw_kernels(
     """
     settings = config.model_dump() | {"permitted_licences": tuple(config.permitted_licences)}
     with store.writing(context.log.info) as tables:
-        report = selection_stage.update(tables, Selection(**settings), context.log.info)
+        report = selection_stage.update(
+            tables, Selection(**settings), context.log.info, opt_outs.read()
+        )
     return materialized(report, store.store.table("raw_kernels", COLLECTED), PREVIEW)

@@ -22,7 +22,14 @@ from cass_pipeline.sources.spdx import is_permitted
 from cass_pipeline.stages import corpus as corpus_stage
 from cass_pipeline.stages import distinct_pairs as distinct_stage
 from cass_pipeline.stages import hub_dataset as hub_stage
-from resources import EngineResource, HubResource, StoreResource, ToolchainsResource
+from cass_pipeline.stages.opt_outs import refuse_opted_out
+from resources import (
+    EngineResource,
+    HubResource,
+    OptOutsResource,
+    StoreResource,
+    ToolchainsResource,
+)
 
 PREVIEW = ["pair_id", "domain", "source_name", "source_path", "licence"]
 
@@ -57,11 +64,14 @@ def distinct_pairs(
 
 @dg.asset(deps=[distinct_pairs], group_name="corpus", kinds={"duckdb", "parquet"})
 def corpus(
-    context: dg.AssetExecutionContext, store: StoreResource, engine: EngineResource
+    context: dg.AssetExecutionContext,
+    store: StoreResource,
+    engine: EngineResource,
+    opt_outs: OptOutsResource,
 ) -> dg.MaterializeResult[None]:
     """The pairs and kernels to publish, sorted by id; validated before anything is released."""
     with store.writing(context.log.info) as tables:
-        report = corpus_stage.update(tables, engine.engine, context.log.info)
+        report = corpus_stage.update(tables, engine.engine, context.log.info, opt_outs.read())
     table = store.store.table("corpus", CORPUS)
     kernels = pl.scan_parquet(corpus_stage.kernel_files(store.store)).select(pl.len())
     return materialized(
@@ -95,6 +105,7 @@ def hub_dataset(
     toolchains: ToolchainsResource,
     engine: EngineResource,
     hub: HubResource,
+    opt_outs: OptOutsResource,
 ) -> dg.MaterializeResult[None]:
     """The release: data, card, licences, manifest; uploaded where a repository is configured.
 
@@ -104,6 +115,7 @@ def hub_dataset(
     bounds = _bounds(toolchains, PERMISSIVE)
     suites = [pair_suite(bounds), kernel_suite(bounds)]
     with store.writing(context.log.info) as tables:
+        refuse_opted_out(tables, opt_outs.read())
         result = hub_stage.update(tables, target, suites, engine.engine, context.log.info)
     release = result.release
     where: dict[str, Any] = (

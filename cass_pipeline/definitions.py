@@ -9,6 +9,7 @@ from resources import (
     EngineResource,
     FanoutResource,
     HubResource,
+    OptOutsResource,
     StoreResource,
     ToolchainsResource,
 )
@@ -43,6 +44,7 @@ defs = dg.Definitions(
         "engine": EngineResource(store=_store),
         "toolchains": ToolchainsResource(),
         "hub": HubResource(),
+        "opt_outs": OptOutsResource(),
     },
     # Stages spread over the machine by themselves; a process for each asset would only cost time.
     executor=dg.in_process_executor,

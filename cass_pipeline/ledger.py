@@ -156,7 +156,8 @@ def _yields(fates: tuple[Row, ...]) -> list[SourceYield]:
         count["selected"] += row["last_stage"] not in _NOT_SELECTED
         count["missing_header"] += row["reason"] == Reason.MISSING_HEADER.value
         count["pairs"] += row["last_stage"] in _PAIRED
-        count["published"] += row["last_stage"] == "corpus"
+        in_corpus = row["last_stage"] == "corpus" and row["outcome"] == Outcome.KEPT.value
+        count["published"] += in_corpus
     return [
         SourceYield(
             source,

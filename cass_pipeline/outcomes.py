@@ -38,6 +38,9 @@ class Reason(StrEnum):
     ARCHIVE_UNREADABLE = "archive_unreadable"
     NO_CUDA_FILES = "no_cuda_files"
     SOURCE_UNAVAILABLE = "source_unavailable"
+    # Opt-outs: at collection, at selection and before publication.
+    OPTED_OUT = "opted_out"
+    OPT_OUT_WITHDRAWN = "opt_out_withdrawn"
     # Selection: what `raw_kernels` leaves out.
     NO_KERNEL = "no_kernel"
     TOO_SHORT = "too_short"
@@ -108,6 +111,8 @@ REASONS: dict[Reason, ReasonFacts] = {
     Reason.ARCHIVE_UNREADABLE: _filtered("The archive is damaged or of an unknown kind."),
     Reason.NO_CUDA_FILES: _filtered("The source holds no .cu file."),
     Reason.SOURCE_UNAVAILABLE: _failed("The source could not be fetched this time."),
+    Reason.OPTED_OUT: _filtered("Somebody asked that it not be used; its content was removed."),
+    Reason.OPT_OUT_WITHDRAWN: _failed("The opt-out no longer holds; its source is read again."),
     Reason.NO_KERNEL: _filtered("No __global__ function is defined in the unit."),
     Reason.TOO_SHORT: _filtered("Fewer code lines than the selection asks for."),
     Reason.TOO_LONG: _filtered("More code lines than the selection allows."),

@@ -93,8 +93,12 @@ ORIGIN = pa.schema(
     ]
 )
 
+SOURCE_FILES = pa.list_(pa.struct([("path", pa.string()), ("hashes", pa.list_(pa.string()))]))
+"""The files of a unit as they were found: paths in the source, SHA-1 sums (plain, git's)."""
+
 UNIT = pa.schema(
     [
+        ("source_files", SOURCE_FILES),
         ("files", FILES),
         ("main_path", pa.string()),
         ("include_dirs", pa.list_(pa.string())),
@@ -227,6 +231,20 @@ PUBLISHED_KERNELS = pa.schema(
 )
 """The kernel-level configuration of a release."""
 
+OPT_OUTS = _schema(
+    BASE,
+    [
+        pa.field("origin_id", pa.string(), nullable=False),
+        pa.field("entry_id", pa.string(), nullable=False),
+        ("kind", pa.string()),
+        ("date", pa.date32()),
+    ],
+)
+"""`opt_outs`: the tombstone of every unit that was taken out on request; ids and days only."""
+
+CONTENT = frozenset(UNIT.names) - {"source_files"}
+"""Columns of `COLLECTED` that go when a unit is taken out; what names it stays."""
+
 FATES = _schema(
     BASE,
     ORIGIN,
@@ -267,6 +285,9 @@ def collected_row(key: str, origin: Origin, verdict: Verdict, unit: Unit | None)
     }
     if unit is not None:
         row |= {
+            "source_files": [
+                {"path": file.path, "hashes": list(file.hashes)} for file in unit.sources
+            ],
             "files": files_column(unit.tree.files),
             "main_path": unit.tree.main_path,
             "include_dirs": list(unit.tree.include_dirs),

@@ -16,7 +16,7 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -218,6 +218,33 @@ class Table:
                     path.unlink()
         return manifest
 
+    def amend(self, rows: Mapping[str, Row], by: str) -> Manifest:
+        """Replaces single rows by others; shards that hold none of them stay as they are.
+
+        What the old rows held is gone from the table's files when this returns. Call it with the
+        lock held.
+
+        Args:
+            rows: the new rows, by the value of the column `by` in the row that each replaces.
+            by: a column whose values identify the table's rows.
+        """
+        committed = self.manifest()
+        shards: list[Shard] = []
+        for shard in committed.shards:
+            path = self.folder / shard.file
+            found = [name for name in _values(path, by) if name in rows]
+            if not found:
+                shards.append(shard)
+                continue
+            table = _read_shard(path, self.schema.names).cast(self.schema)
+            others = table.filter(pc.invert(pc.is_in(table[by], pa.array(found))))
+            amended = pa.Table.from_pylist([rows[name] for name in found], schema=self.schema)
+            _check_required(amended, self.name)
+            _check_outcomes(amended, self.name)
+            # One shard for one: rows that share a key must stay together.
+            shards.append(self._write(pa.concat_tables([others, amended]), "part"))
+        return self.commit(shards, content_key=committed.content_key)
+
     def replace(self, rows: Iterable[Row], content_key: str) -> Manifest:
         """Makes `rows` the whole content of the table: for stages that look at all rows at once."""
         shards: list[Shard] = []
@@ -235,7 +262,8 @@ class Table:
         }
         stay = [
             pa.array(
-                [last.get(key) == index for key in _key_list(self.folder / shard.file)], pa.bool_()
+                [last.get(key) == index for key in _values(self.folder / shard.file, "key")],
+                pa.bool_(),
             )
             for index, shard in enumerate(shards)
         ]
@@ -339,13 +367,13 @@ def _read_shard(path: Path, columns: Sequence[str]) -> pa.Table:
         return pq.ParquetFile(path).read(columns=list(columns))
 
 
-def _key_list(path: Path) -> list[str]:
-    keys: list[str] = _read_shard(path, ["key"])["key"].to_pylist()
-    return keys
+def _values(path: Path, column: str) -> list[str]:
+    values: list[str] = _read_shard(path, [column])[column].to_pylist()
+    return values
 
 
 def _keys(path: Path) -> set[str]:
-    return set(_key_list(path))
+    return set(_values(path, "key"))
 
 
 def _describe(path: Path) -> Shard:

@@ -85,17 +85,46 @@ class UnitTags:
 
 
 @dataclass(frozen=True)
+class SourceFile:
+    """A file of a unit as it was found: by this its author can name it, to have it removed."""
+
+    path: str
+    """Path in the source; in the unit it may be shorter."""
+    hashes: tuple[str, ...]
+    """SHA-1 of its bytes (hexadecimal), plain and as git computes it."""
+
+    @classmethod
+    def of(cls, path: str, data: bytes) -> SourceFile:
+        """The file at `path` that holds `data`."""
+        return cls(path, sha1_sums(data))
+
+
+@dataclass(frozen=True)
 class Unit:
     """A source tree with its origin and tags."""
 
     tree: SourceTree
     origin: Origin
     tags: UnitTags = field(default_factory=UnitTags)
+    sources: tuple[SourceFile, ...] = ()
+    """The files of the tree as they were found, the main file first."""
 
     @property
     def unit_id(self) -> str:
         """Hash of the normalised files: equal code has equal ids, wherever it was found."""
         return self.tree.digest()
+
+
+def sha1_sums(data: bytes) -> tuple[str, str]:
+    """The two names under which archives know a file: plain SHA-1, and that of its git blob.
+
+    They name and do not protect: both archives that use them are addressed by SHA-1.
+    """
+    blob = b"blob %d\0" % len(data) + data
+    return (
+        hashlib.sha1(data, usedforsecurity=False).hexdigest(),
+        hashlib.sha1(blob, usedforsecurity=False).hexdigest(),
+    )
 
 
 def digest_of(*parts: str) -> str:

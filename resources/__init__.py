@@ -5,7 +5,15 @@ Only this package reads the environment.
 
 from resources.compute import EngineResource, FanoutResource
 from resources.hub import HubResource
+from resources.opt_outs import OptOutsResource
 from resources.store import StoreResource
 from resources.toolchains import ToolchainsResource
 
-__all__ = ["EngineResource", "FanoutResource", "HubResource", "StoreResource", "ToolchainsResource"]
+__all__ = [
+    "EngineResource",
+    "FanoutResource",
+    "HubResource",
+    "OptOutsResource",
+    "StoreResource",
+    "ToolchainsResource",
+]

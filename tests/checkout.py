@@ -47,6 +47,7 @@ class Checkout:
         for name in ("dagster.yaml", "workspace.yaml", ".env"):
             shutil.copy(ROOT / name, folder / name)
         (folder / "config" / "sources.yaml").write_text(sources)
+        (folder / "config" / "opt_outs.yaml").write_text("opt_outs: []\n")
         return cls(folder)
 
     @property

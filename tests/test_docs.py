@@ -15,6 +15,7 @@ import yaml
 
 from cass_pipeline.cli.app import app
 from cass_pipeline.sources.config import read_sources
+from cass_pipeline.sources.opt_outs import read_opt_outs
 from tests.checkout import ROOT, Checkout
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -93,7 +94,10 @@ def test_the_configuration_examples_are_accepted(
     for page in PAGES:
         for block in blocks(page, "yaml"):
             content = yaml.safe_load(block)
-            if {"repositories", "packages"} & set(content):
+            if "opt_outs" in content:
+                (tmp_path / "opt_outs.yaml").write_text(block)
+                assert read_opt_outs(tmp_path / "opt_outs.yaml").entries
+            elif {"repositories", "packages"} & set(content):
                 (tmp_path / "sources.yaml").write_text(block)
                 assert read_sources(tmp_path / "sources.yaml").repositories
             else:

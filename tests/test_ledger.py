@@ -110,6 +110,12 @@ def test_the_yield_of_a_source_leaves_out_missing_headers(ledger: Ledger) -> Non
     assert source_table(ledger)[1][6] == "100%"
 
 
+def test_what_was_opted_out_of_the_corpus_is_not_published(store: CorpusStore) -> None:
+    put(store, "corpus", [row("a", Verdict.because(Reason.OPTED_OUT, "path"))])
+    (source,) = read_ledger(store).sources
+    assert (source.pairs, source.published) == (1, 0)
+
+
 def test_the_fates_of_a_large_source_are_all_kept(tmp_path: Path) -> None:
     """All files of a source share its key; a table keeps the last shard's rows of a key."""
     store = CorpusStore(tmp_path)

@@ -30,7 +30,7 @@ from cass_pipeline.sources.scan import Include, count_kernels, includes
 from cass_pipeline.sources.settings import UnitLimits
 from cass_pipeline.sources.text import NotTextError, decode
 from cass_pipeline.sources.tree import FileTree
-from cass_pipeline.units import SourceTree
+from cass_pipeline.units import SourceFile, SourceTree
 
 _ABSOLUTE = re.compile(r"/|\\|[A-Za-z]:[\\/]")
 
@@ -42,6 +42,7 @@ class ScannedFile:
     text: str
     includes: tuple[Include, ...]
     kernels: int
+    source: SourceFile
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,8 @@ class Closure:
     tree: SourceTree
     texts: Mapping[str, str]
     """The same files under their paths in the source, the main file first."""
+    sources: tuple[SourceFile, ...]
+    """The same files by the hashes of their bytes."""
     kernels: int
     """Kernels defined in all of its files."""
     unresolved: tuple[str, ...]
@@ -84,11 +87,14 @@ class TreeIndex:
             if size > self._limits.file_bytes:
                 evidence = f"{path}: {size} bytes, limit {self._limits.file_bytes}"
                 raise RejectedError(Reason.TOO_LARGE, evidence)
+            data = self.tree.read(path)
             try:
-                text = decode(self.tree.read(path))
+                text = decode(data)
             except NotTextError as error:
                 raise RejectedError(Reason.UNDECODABLE, f"{path}: {error}") from None
-            self._scanned[path] = ScannedFile(text, includes(text), count_kernels(text))
+            self._scanned[path] = ScannedFile(
+                text, includes(text), count_kernels(text), SourceFile.of(path, data)
+            )
         return self._scanned[path]
 
     def root_for(self, name: str, includer: str) -> str | None:
@@ -126,6 +132,7 @@ def closure_of(index: TreeIndex, main_path: str, limits: UnitLimits) -> Closure:
     return Closure(
         tree=relocated(walk.texts, main_path, tuple(walk.roots), walk.climbs),
         texts=walk.texts,
+        sources=tuple(index.scanned(path).source for path in walk.texts),
         kernels=sum(index.scanned(path).kernels for path in walk.texts),
         unresolved=tuple(sorted(walk.unresolved)),
     )

@@ -87,4 +87,4 @@ class _Reader:
         origin = replace(
             origin, licence=licence.expression, licence_evidence=licence.evidence[:EVIDENCE_LINES]
         )
-        return Unit(closure.tree, origin, tag(closure))
+        return Unit(closure.tree, origin, tag(closure), closure.sources)

@@ -13,38 +13,63 @@ from pathlib import Path
 
 from cass_pipeline.errors import ConfigurationError
 from cass_pipeline.fanout import Fanout, SerialFanout
+from cass_pipeline.outcomes import Reason, Verdict
 from cass_pipeline.records import COLLECTED, Row, collected_row
 from cass_pipeline.sources.candidate import Candidate, RejectedError
 from cass_pipeline.sources.config import PackageSpec, RepositorySpec
 from cass_pipeline.sources.local import collect_folder
+from cass_pipeline.sources.opt_outs import OptOut, OptOuts
 from cass_pipeline.sources.package_index import canonical_name, package_index
 from cass_pipeline.sources.pip_settings import IndexSettings
 from cass_pipeline.sources.repository import collect_repositories, fetched, without_credentials
 from cass_pipeline.sources.sdist import collect_packages
 from cass_pipeline.sources.settings import ArchiveLimits, FetchLimits, UnitLimits
-from cass_pipeline.stage import Log, StageReport, Work, run_stage, run_whole_stage
+from cass_pipeline.stage import (
+    Effort,
+    Log,
+    StageReport,
+    Work,
+    report_of,
+    run_stage,
+    run_whole_stage,
+)
+from cass_pipeline.stages.opt_outs import honour, without_content
 from cass_pipeline.store import CorpusStore, Table
-from cass_pipeline.units import digest_of
+from cass_pipeline.units import Origin, digest_of
 
-VERSION = "1"
+VERSION = "2"
 """Raised when the same source would give other candidates."""
+_NO_OPT_OUTS = OptOuts()
 
 
-def update_local(store: CorpusStore, folder: Path, licence: str | None, log: Log) -> StageReport:
+def update_local(
+    store: CorpusStore,
+    folder: Path,
+    licence: str | None,
+    log: Log,
+    opt_outs: OptOuts = _NO_OPT_OUTS,
+) -> StageReport:
     """Collects a folder. It is read anew each time, since only its files say what changed.
 
     Raises:
         InputError: there is no such folder.
     """
-    rows = _rows(collect_folder(folder, licence=licence))
+    rows = [_honoured(row, opt_outs) for row in _rows(collect_folder(folder, licence=licence))]
     content_key = digest_of("local_kernels", VERSION, *(_identity(row) for row in rows))
     rows = [row | {"key": digest_of(content_key, row["origin_id"])} for row in rows]
     table = store.table("local_kernels", COLLECTED)
-    return run_whole_stage(table, content_key, lambda: rows, len(rows), log=log)
+    report = run_whole_stage(table, content_key, lambda: rows, len(rows), log=log)
+    honour(store, table, opt_outs, log)
+    return report
 
 
 def update_repositories(
-    store: CorpusStore, specs: Iterable[RepositorySpec], cache: Path, fanout: Fanout, log: Log
+    store: CorpusStore,
+    specs: Iterable[RepositorySpec],
+    cache: Path,
+    fanout: Fanout,
+    log: Log,
+    opt_outs: OptOuts = _NO_OPT_OUTS,
 ) -> StageReport:
     """Collects every repository at its revision; a branch is asked for its newest commit.
 
@@ -57,6 +82,9 @@ def update_repositories(
     cache.mkdir(parents=True, exist_ok=True)
     for spec in specs:
         name = without_credentials(spec.url)
+        if entry := opt_outs.of_source(name):
+            works.append(_opted_out("repository", name, entry, known.get(name)))
+            continue
         try:
             commit, _ = fetched(spec, cache, FetchLimits())
             pinned = replace(spec, revision=commit)
@@ -64,7 +92,7 @@ def update_repositories(
         except (RejectedError, OSError) as error:
             log(f"{name} cannot be reached ({error}); what it gave before stays")
             works.append(_work(name, "", spec, known.get(name)))
-    return _run(table, works, _CollectRepository(cache), fanout, log)
+    return _run(store, table, works, _CollectRepository(cache), fanout, log, opt_outs)
 
 
 def update_sdists(
@@ -74,6 +102,7 @@ def update_sdists(
     settings: IndexSettings,
     fanout: Fanout,
     log: Log,
+    opt_outs: OptOuts = _NO_OPT_OUTS,
 ) -> StageReport:
     """Collects the source distribution of every package; without a version, the newest.
 
@@ -86,13 +115,16 @@ def update_sdists(
     with package_index(settings, FetchLimits(), ArchiveLimits()) as index:
         for spec in specs:
             name = canonical_name(spec.name)
+            if entry := opt_outs.of_source(name):
+                works.append(_opted_out("sdist", name, entry, known.get(name)))
+                continue
             try:
                 pinned = replace(spec, version=index.fetch(spec, cache).version)
                 works.append(_work(name, repr(pinned), pinned))
             except (RejectedError, OSError) as error:
                 log(f"{name} cannot be had ({error}); what it gave before stays")
                 works.append(_work(name, "", spec, known.get(name)))
-    return _run(table, works, _CollectPackage(cache, settings), fanout, log)
+    return _run(store, table, works, _CollectPackage(cache, settings), fanout, log, opt_outs)
 
 
 @dataclass(frozen=True)
@@ -100,7 +132,7 @@ class _CollectRepository:
     cache: Path
 
     def __call__(self, row: Row) -> list[Row]:
-        return _rows(collect_repositories([row["spec"]], self.cache))
+        return row["instead"] or _rows(collect_repositories([row["spec"]], self.cache))
 
 
 @dataclass(frozen=True)
@@ -109,7 +141,8 @@ class _CollectPackage:
     settings: IndexSettings
 
     def __call__(self, row: Row) -> list[Row]:
-        return _rows(collect_packages([row["spec"]], self.cache, self.settings))
+        found = row["instead"] or _rows(collect_packages([row["spec"]], self.cache, self.settings))
+        return found
 
 
 def _work(
@@ -117,15 +150,26 @@ def _work(
 ) -> Work:
     """`known` is the key of what the source gave when it could last be reached."""
     key = known or digest_of(name, identity, VERSION, repr(UnitLimits()), repr(ArchiveLimits()))
-    return Work(key, "", {"spec": spec, "name": name, "out_of_reach": known is not None})
+    columns: Row = {"spec": spec, "name": name, "out_of_reach": known is not None, "instead": []}
+    return Work(key, "", columns)
+
+
+def _opted_out(source: str, name: str, entry: OptOut, known: str | None) -> Work:
+    """A source that is not even fetched; what it gave before keeps its rows, without content."""
+    origin = Origin(source, name, "", "")
+    row = collected_row("", origin, Verdict.because(Reason.OPTED_OUT, entry.evidence), None)
+    key = known or digest_of(name, entry.entry_id, VERSION)
+    return Work(key, "", {"name": name, "out_of_reach": known is not None, "instead": [row]})
 
 
 def _run(
+    store: CorpusStore,
     table: Table,
     works: list[Work],
     worker: _CollectRepository | _CollectPackage,
     fanout: Fanout,
     log: Log,
+    opt_outs: OptOuts,
 ) -> StageReport:
     by_key = {work.key: work for work in works}
     names = Counter(work.row["name"] for work in works)
@@ -140,14 +184,22 @@ def _run(
         return (work for work in waiting if not work.row["out_of_reach"])
 
     chosen: Fanout = fanout if len(works) > 1 else SerialFanout()
+    honour(store, table, opt_outs, log)
     report = run_stage(table, list(by_key), load, worker, chosen, batch_size=1, log=log)
+    honour(store, table, opt_outs, log)
     # Only reading a source tells how many files it holds.
-    return replace(report, rows_in=report.rows)
+    effort = Effort(report.computed, report.reused, report.seconds)
+    return report_of(table, table.row_count(), effort)
 
 
 def _rows(candidates: Iterable[Candidate]) -> list[Row]:
     """Rows whose key is yet to be set: what addresses them is known to the caller."""
     return [collected_row("", item.origin, item.verdict, item.unit) for item in candidates]
+
+
+def _honoured(row: Row, opt_outs: OptOuts) -> Row:
+    entry = opt_outs.of_row(row | {"source_files": row.get("source_files")})
+    return without_content(row, entry) if entry else row
 
 
 def _known_keys(table: Table) -> dict[str, str]:

@@ -8,12 +8,13 @@ from itertools import product
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from cass_pipeline.assembly import rdna3, sass
 from cass_pipeline.corpus.engine import Engine, batches
 from cass_pipeline.errors import StoreError
-from cass_pipeline.outcomes import Outcome, Verdict
+from cass_pipeline.outcomes import Outcome, Reason, Verdict
 from cass_pipeline.records import (
     CORPUS,
     DISTINCT_PAIRS,
@@ -24,29 +25,41 @@ from cass_pipeline.records import (
     Row,
     verdict_columns,
 )
+from cass_pipeline.sources.opt_outs import OptOuts
 from cass_pipeline.stage import Log, StageReport, run_whole_stage
+from cass_pipeline.stages.opt_outs import Removal, opted_out_units, record
 from cass_pipeline.store import CorpusStore, batched
 from cass_pipeline.units import digest_of
 
 VERSION = "2"
 """Raised when the same pairs would give other rows."""
 _BATCH_ROWS = 32
+_NO_OPT_OUTS = OptOuts()
 _RESOURCES = [field.name for field in KERNEL_RESOURCES]
 
 
-def update(store: CorpusStore, engine: Engine, log: Log) -> StageReport:
-    """Writes `pairs.parquet` and `kernels.parquet` of the representatives, sorted by id."""
+def update(
+    store: CorpusStore, engine: Engine, log: Log, opt_outs: OptOuts = _NO_OPT_OUTS
+) -> StageReport:
+    """Writes `pairs.parquet` and `kernels.parquet` of the representatives, sorted by id.
+
+    A unit that was opted out since it was collected is left out here.
+    """
     distinct = store.table("distinct_pairs", DISTINCT_PAIRS)
     chosen = distinct.kept(["key", "unit_id", "pair_id", "cluster_id"]).sort_by("pair_id")
-    content_key = digest_of("corpus", VERSION, *chosen["key"].to_pylist())
+    removed = opted_out_units(store, opt_outs)
+    gone = sorted(removed.keys() & set(chosen["unit_id"].to_pylist()))
+    record(store, [removed[unit_id] for unit_id in gone], opt_outs, log)
+    content_key = digest_of("corpus", VERSION, *chosen["key"].to_pylist(), *gone)
     folder = corpus_folder(store)
     key_file = folder / "key"
 
     def compute() -> Iterator[Row]:
-        _write(store, engine, chosen, folder, content_key)
+        stays = pc.invert(pc.is_in(chosen["unit_id"], pa.array(gone, pa.string())))
+        _write(store, engine, chosen.filter(stays), folder, content_key)
         for row in chosen.to_pylist():
             key = digest_of(content_key, row["pair_id"])
-            yield row | verdict_columns(Verdict.kept()) | {"key": key}
+            yield row | verdict_columns(_verdict(removed.get(row["unit_id"]))) | {"key": key}
 
     table = store.table("corpus", CORPUS)
     current = key_file.is_file() and key_file.read_text() == content_key
@@ -92,6 +105,12 @@ def kernel_rows(pair: Row) -> Iterator[Row]:
                 "verification_level": pair["verification"]["level"],
                 "cluster_id": pair["cluster_id"],
             }
+
+
+def _verdict(removal: Removal | None) -> Verdict:
+    if removal is None:
+        return Verdict.kept()
+    return Verdict.because(Reason.OPTED_OUT, removal.entry.evidence)
 
 
 def _write(
