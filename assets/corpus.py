@@ -1,6 +1,7 @@
 """Corpus: duplicates out, validated, released."""
 
 from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from pydantic import Field
 from assets.reporting import column_schema, materialized, preview_table
 from assets.verification import verified_pairs
 from cass_pipeline.corpus.expectations import SuiteReport, validate
-from cass_pipeline.corpus.hub import HubRelease, HubTarget
+from cass_pipeline.corpus.hub import HubRelease, HubTarget, LocalRelease
 from cass_pipeline.corpus.projection import project_kernels, project_pairs
 from cass_pipeline.corpus.release import read_release, verify_release
 from cass_pipeline.corpus.sketches import Similarity
@@ -107,36 +108,24 @@ def hub_dataset(
     hub: HubResource,
     opt_outs: OptOutsResource,
 ) -> dg.MaterializeResult[None]:
-    """The release: data, card, licences, manifest; uploaded where a repository is configured.
+    """The dated release: data, card, licences, changelog; uploaded where a repository is set.
 
     Without a repository and a token it stays a local folder, which `load_dataset` reads as well.
+    A corpus without news since the last release gives no new one.
     """
     target = HubTarget(hub.target or "", hub.token or "", hub.endpoint, hub.private)
     bounds = _bounds(toolchains, PERMISSIVE)
     suites = [pair_suite(bounds), kernel_suite(bounds)]
+    today = datetime.now(UTC).date()
     with store.writing(context.log.info) as tables:
         refuse_opted_out(tables, opt_outs.read())
-        result = hub_stage.update(tables, target, suites, engine.engine, context.log.info)
-    release = result.release
-    where: dict[str, Any] = (
-        {"url": dg.MetadataValue.url(result.url), "commit": result.commit}
-        if isinstance(result, HubRelease)
-        else {"not_uploaded": result.reason}
-    )
+        result = hub_stage.update(tables, target, suites, engine.engine, today, context.log.info)
+    news = "new" if result.new else "no news since, so no new release"
+    where = result.url if isinstance(result, HubRelease) else result.reason
+    context.log.info(f"release {result.tag} in {result.release.folder}: {news}; {where}")
     pairs = pl.scan_parquet(corpus_stage.pair_files(store.store)).select(PREVIEW).head(3).collect()
-    context.log.info(f"release {release.version} in {release.folder}: {where}")
-    return dg.MaterializeResult(
-        metadata={
-            "dagster/row_count": release.rows["pairs"],
-            "dagster/uri": str(release.folder),
-            "dagster/column_schema": column_schema(PUBLISHED_PAIRS),
-            "preview": dg.MetadataValue.md(preview_table(pairs.iter_rows(named=True), PREVIEW)),
-            "version": release.version,
-            "rows": release.rows,
-            "card": dg.MetadataValue.md((release.folder / "README.md").read_text()),
-            **where,
-        }
-    )
+    preview = dg.MetadataValue.md(preview_table(pairs.iter_rows(named=True), PREVIEW))
+    return dg.MaterializeResult(metadata={**_release_metadata(result), "preview": preview})
 
 
 @dg.asset_check(asset=hub_dataset, blocking=True)
@@ -145,6 +134,27 @@ def release_matches_its_manifest(store: StoreResource) -> dg.AssetCheckResult:
     release = read_release(hub_stage.release_folder(store.store))
     verify_release(release)
     return dg.AssetCheckResult(passed=True, metadata={"files": len(release.files)})
+
+
+def _release_metadata(result: LocalRelease | HubRelease) -> dict[str, Any]:
+    release = result.release
+    where: dict[str, Any] = (
+        {"url": dg.MetadataValue.url(result.url), "commit": result.commit}
+        if isinstance(result, HubRelease)
+        else {"not_uploaded": result.reason}
+    )
+    return {
+        "dagster/row_count": release.rows["pairs"],
+        "dagster/uri": str(release.folder),
+        "dagster/column_schema": column_schema(PUBLISHED_PAIRS),
+        "version": release.version,
+        "tag": result.tag,
+        "new_release": result.new,
+        "rows": release.rows,
+        "changelog": dg.MetadataValue.md((release.folder / "CHANGELOG.md").read_text()),
+        "card": dg.MetadataValue.md((release.folder / "README.md").read_text()),
+        **where,
+    }
 
 
 def _bounds(toolchains: ToolchainsResource, licences: Iterable[str]) -> Bounds:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from importlib.resources import files
 
 import pyarrow as pa
@@ -26,6 +28,10 @@ _SIZES = (
     (1_000_000, "100K<n<1M"),
     (10_000_000, "1M<n<10M"),
 )
+
+
+# The line of `card.md` that a date is added to.
+_VERSION = re.compile(r"^(Version \S+, schema \d+\.).*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -112,6 +118,15 @@ def dataset_card(inputs: CardInputs) -> str:
     text = template.render(vars(inputs), card_data=data.to_yaml(), levels=LEVELS, summary=SUMMARY)
     # Reading it back makes sure that its head is what the Hub can read.
     return str(DatasetCard(text).content)
+
+
+def dated(card: str, tag: str, day: date) -> str:
+    """A card that says which release it belongs to, and until when removals are honoured."""
+    statement = (
+        f" Release `{tag}` of {day.day} {day:%B %Y}; `CHANGELOG.md` says what is new. Code whose "
+        "authors had opted out by that day is not in it: use the newest release."
+    )
+    return _VERSION.sub(lambda found: found[1] + statement, card, count=1)
 
 
 def described(schema: pa.Schema, descriptions: Mapping[str, str]) -> tuple[Column, ...]:

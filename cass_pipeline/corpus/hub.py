@@ -1,7 +1,11 @@
-"""`hub_dataset`: uploads a release folder to the Hugging Face Hub, or says that none is configured.
+"""`hub_dataset`: publishes a release folder on the Hugging Face Hub, or says that none is set.
 
-`upload_folder` is used and not `push_to_hub`, because the latter encodes the data anew: what is
-published is byte for byte what was validated, and what the manifest names.
+A release is uploaded to the branch of a pull request, read back, merged into main at once and
+tagged with its date. `upload_folder` is used and not `push_to_hub`, because the latter encodes
+the data anew: what is published is byte for byte what was validated, and what the manifest names.
+
+A run that ends in the middle leaves a draft behind, never a part of a release on main; the next
+run takes the draft up where it was left.
 """
 
 from __future__ import annotations
@@ -9,15 +13,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from cass_pipeline.corpus.release import MANIFEST, Release, read_release, verify_release
-from cass_pipeline.errors import ConfigurationError, InfrastructureError
+from cass_pipeline.corpus.edition import Editor
+from cass_pipeline.corpus.hub_errors import Patience, named_errors
+from cass_pipeline.corpus.hub_repository import TITLE, HubRepository
+from cass_pipeline.corpus.release import Release, read_release, verify_release
+from cass_pipeline.errors import InfrastructureError
+from cass_pipeline.stage import Log
 
-# In these patterns `*` crosses folders. Shards of an older, longer release must not stay behind;
-# files that people added to the repository may.
-_REPLACED = ("data/*", "NOTICE", "LICENSES")
-_REFUSED = frozenset({401, 403, 404})
+_ROUNDS = 5
+"""How often a publisher begins again because another one was first."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,7 @@ class HubTarget:
     """Address of the Hub; empty for the client's own default."""
     private: bool = True
     """Whether a repository that has to be created is private."""
+    patience: Patience = field(default_factory=Patience)
 
 
 @dataclass(frozen=True)
@@ -39,6 +45,9 @@ class LocalRelease:
     """The release was verified and stays where it is."""
 
     release: Release
+    tag: str
+    new: bool
+    """False where the last release has the same content, so that this is no other one."""
     reason: str
     """Why it was not uploaded, and what would change that."""
 
@@ -48,90 +57,101 @@ class HubRelease:
     """The release is on the Hub."""
 
     release: Release
+    tag: str
+    new: bool
+    """False where the Hub held the same content already, so that nothing was published."""
     repo_id: str
     commit: str
-    """Commit (hexadecimal) that holds exactly this release."""
+    """Commit (hexadecimal) of main that holds this release."""
     url: str
     """Address of that commit, for people."""
 
 
-def publish(folder: Path, target: HubTarget) -> LocalRelease | HubRelease:
-    """Verifies a release folder against its manifest and uploads it.
+def publish(editor: Editor, target: HubTarget, log: Log) -> LocalRelease | HubRelease:
+    """Verifies a release folder, dates it and publishes it.
 
-    Publishing the same release again makes no new commit.
+    Content that the last release had already is not released again.
+
+    Args:
+        editor: of the release folder.
+        target: where to publish; without a repository or a token the release stays local.
+        log: told about progress.
 
     Raises:
         StoreError: the folder is not a release, or a file differs from the manifest.
         ConfigurationError: the Hub refuses the token or the name of the repository.
         InfrastructureError: the Hub cannot be reached or fails; the same call may succeed later.
     """
-    release = read_release(folder)
-    verify_release(release)
+    verify_release(read_release(editor.folder))
     missing = [name for name in ("repo_id", "token") if not getattr(target, name)]
     if missing:
         reason = f"no {' and no '.join(missing)} configured: set them to publish to the Hub"
-        return LocalRelease(release, reason)
-    with _named_errors(target), _silence():
-        return _upload(release, target)
+        result: LocalRelease | HubRelease = _keep(editor, reason)
+    else:
+        with named_errors(target.repo_id, target.endpoint), _silence():
+            result = _upload(editor, target, log)
+    editor.remember()
+    return result
 
 
-def _upload(release: Release, target: HubTarget) -> HubRelease:
+def _keep(editor: Editor, reason: str) -> LocalRelease:
+    previous = editor.last()
+    if previous and previous.content == read_release(editor.folder).content:
+        edition = editor.adopt(previous)
+        return LocalRelease(read_release(editor.folder), edition.tag, False, reason)
+    edition = editor.edit(previous, ())
+    return LocalRelease(read_release(editor.folder), edition.tag, True, reason)
+
+
+def _upload(editor: Editor, target: HubTarget, log: Log) -> HubRelease:
     from huggingface_hub import HfApi
 
     api = HfApi(endpoint=target.endpoint or None, token=target.token)
-    api.create_repo(target.repo_id, repo_type="dataset", private=target.private, exist_ok=True)
-    commit = api.upload_folder(
-        repo_id=target.repo_id,
-        repo_type="dataset",
-        folder_path=release.folder,
-        commit_message=f"Release {release.version}",
-        allow_patterns=[*release.files, MANIFEST],
-        delete_patterns=list(_REPLACED),
+    repository = HubRepository(api, target.repo_id, target.patience, log)
+    log(f"publishing to {target.repo_id} as {repository.user}")
+    repository.create(target.private)
+    for _ in range(_ROUNDS):
+        result = _round(editor, repository, log)
+        if result is not None:
+            return result
+        log("another publisher was first; beginning again from what main holds now")
+    raise InfrastructureError(
+        f"others published to {target.repo_id} {_ROUNDS} times meanwhile: run it again"
     )
-    return HubRelease(release, target.repo_id, commit.oid, str(commit.commit_url))
 
 
-@contextmanager
-def _named_errors(target: HubTarget) -> Iterator[None]:
-    """Names the client's errors by what the caller should do next."""
-    from httpx2 import HTTPError
-    from huggingface_hub.errors import HFValidationError
+def _round(editor: Editor, repository: HubRepository, log: Log) -> HubRelease | None:
+    """Publishes onto what main holds now; None where main moved on before the merge."""
+    main = repository.main()
+    release = read_release(editor.folder)
+    if main.previous and main.previous.content == release.content:
+        edition = editor.adopt(main.previous)
+        # A run may have been killed between its merge and its tag.
+        repository.tag(edition.tag, main.commit)
+        commit = main.tags.get(edition.tag, main.commit)
+        return _result(editor, repository, commit, new=False)
+    edition = editor.edit(main.previous, main.tags)
+    release = read_release(editor.folder)
+    others = {path: file for path, file in main.files.items() if path not in release.files}
+    request = repository.request(f"{TITLE}{release.version}")
+    log(f"uploading {edition.tag} ({release.version}) to {request.git_reference}")
+    branch = str(request.git_reference)
+    repository.upload(branch, release)
+    repository.check(branch, release, others)
+    merged = repository.merge(request)
+    if merged is None:
+        repository.close(request, "Another release was merged first.")
+        return None
+    repository.check(merged, release, others)
+    repository.tag(edition.tag, merged)
+    repository.close_overtaken(f"Overtaken by {edition.tag}.")
+    return _result(editor, repository, merged, new=True)
 
-    try:
-        yield
-    except HFValidationError as error:
-        raise ConfigurationError(
-            f"{target.repo_id!r} is not the name of a repository, which is owner/name: {error}"
-        ) from error
-    except (HTTPError, OSError) as error:
-        raise _named(error, target) from error
-    except RuntimeError as error:
-        # The client wraps what stops the upload of one file.
-        if not isinstance(error.__cause__, HTTPError | OSError):
-            raise
-        raise _named(error.__cause__, target) from error
 
-
-def _named(error: Exception, target: HubTarget) -> ConfigurationError | InfrastructureError:
-    from huggingface_hub.errors import HfHubHTTPError, OfflineModeIsEnabled
-
-    # The rest of the client's message repeats the address and a request id.
-    short = str(error).strip().partition("\n")[0] or type(error).__name__
-    if isinstance(error, OfflineModeIsEnabled):
-        return ConfigurationError("the Hub client is in offline mode: unset HF_HUB_OFFLINE")
-    if not isinstance(error, HfHubHTTPError):
-        return InfrastructureError(
-            f"the Hub at {target.endpoint or 'its default address'} cannot be reached: check the "
-            f"network and run it again ({short})"
-        )
-    if error.response is not None and error.response.status_code in _REFUSED:
-        return ConfigurationError(
-            f"the Hub refuses to publish to {target.repo_id}: check that its owner exists, and "
-            f"that the token is valid and may write there ({short})"
-        )
-    return InfrastructureError(
-        f"the Hub failed while {target.repo_id} was published; run it again ({short})"
-    )
+def _result(editor: Editor, repository: HubRepository, commit: str, new: bool) -> HubRelease:
+    release = read_release(editor.folder)
+    tag = release.edition.tag if release.edition else ""
+    return HubRelease(release, tag, new, repository.name, commit, repository.url(commit))
 
 
 @contextmanager

@@ -1,8 +1,8 @@
 """`corpus`: the folder that is published, built whole and then put in place at once.
 
-The folder depends on the rows and the settings alone: the same input gives the same bytes, so a
-release can be checked by building it again. It holds no date; the version ends in a hash of the
-data files.
+What is built depends on the rows and the settings alone: the same input gives the same bytes, so
+a release can be checked by building it again. The version ends in a hash of it. The date and the
+changelog come when it is published, see `edition`.
 """
 
 from __future__ import annotations
@@ -10,23 +10,33 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from datetime import date
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-from cass_pipeline.corpus.card import CardInputs, Config, FunnelStage, dataset_card, described
+from cass_pipeline.corpus.card import (
+    CardInputs,
+    Config,
+    FunnelStage,
+    dataset_card,
+    dated,
+    described,
+)
 from cass_pipeline.corpus.columns import KERNEL_COLUMNS, PAIR_COLUMNS
 from cass_pipeline.corpus.engine import Engine
 from cass_pipeline.corpus.facts import read_facts
 from cass_pipeline.corpus.notices import licences, notice
+from cass_pipeline.corpus.pair_index import INDEX, write_index
 from cass_pipeline.corpus.shards import Shards, ShardSettings, Table, write_shards
 from cass_pipeline.corpus.suites import Suite
 from cass_pipeline.errors import StoreError
 
 MANIFEST = "manifest.json"
+CARD = "README.md"
 
 
 @dataclass(frozen=True)
@@ -45,6 +55,16 @@ class ReleaseSettings:
 
 
 @dataclass(frozen=True)
+class Edition:
+    """What a release is called once it has a date."""
+
+    tag: str
+    """`v2026.12.05`."""
+    date: str
+    """ISO 8601."""
+
+
+@dataclass(frozen=True)
 class Release:
     """A release folder and what its manifest says."""
 
@@ -54,6 +74,10 @@ class Release:
     """Rows by configuration."""
     files: dict[str, str]
     """SHA-256 (hexadecimal) by path in the folder; the manifest itself is not among them."""
+    content: str = ""
+    """SHA-256 (hexadecimal) over everything that was built, the card excepted."""
+    edition: Edition | None = None
+    """Its date and tag; None before it has any."""
 
 
 def pairs_table(paths: Sequence[Path]) -> Table:
@@ -102,7 +126,7 @@ def build_release(
         raise StoreError(f"the release cannot be written to {folder}: {error}") from error
     finally:
         shutil.rmtree(building, ignore_errors=True)
-    return Release(folder, release.version, release.rows, release.files)
+    return replace(release, folder=folder)
 
 
 def read_release(folder: Path) -> Release:
@@ -118,6 +142,8 @@ def read_release(folder: Path) -> Release:
             version=manifest["version"],
             rows={name: config["rows"] for name, config in manifest["configs"].items()},
             files={file["path"]: file["sha256"] for file in manifest["files"]},
+            content=manifest["content"],
+            edition=Edition(**manifest["edition"]) if manifest["edition"] else None,
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise StoreError(f"{folder} is not a release folder: {error}") from error
@@ -138,6 +164,30 @@ def verify_release(release: Release) -> None:
         )
 
 
+def stamp(folder: Path, edition: Edition, texts: Mapping[str, str]) -> None:
+    """Dates a release folder: writes the texts of an edition, the card's line and the manifest.
+
+    A release that has a date gets another one. A killed run leaves a folder that
+    `verify_release` refuses; the manifest is the last to be written.
+
+    Raises:
+        StoreError: the folder is no release, or the disk refuses.
+    """
+    read_release(folder)
+    try:
+        for name, text in texts.items():
+            _write(folder / name, text)
+        card = (folder / CARD).read_text(encoding="utf-8")
+        _write(folder / CARD, dated(card, edition.tag, date.fromisoformat(edition.date)))
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        (folder / MANIFEST).unlink()
+        manifest["edition"] = asdict(edition)
+        manifest["files"] = _file_entries(folder, _digests(folder))
+        _write_manifest(folder, manifest)
+    except OSError as error:
+        raise StoreError(f"the release in {folder} cannot be dated: {error}") from error
+
+
 def _fill(
     folder: Path,
     tables: Sequence[Table],
@@ -153,8 +203,12 @@ def _fill(
         )
         for table in tables
     }
-    version = f"v{settings.base_version}+{_digest_of_all(_digests(folder))[:8]}"
     facts = read_facts(tables[0].paths, engine)
+    write_index(folder / INDEX, tables[0].paths, engine)
+    _write(folder / "NOTICE", notice(settings.title, facts))
+    _write(folder / "LICENSES", licences(facts))
+    content = _digest_of_all(_digests(folder))
+    version = f"v{settings.base_version}+{content[:8]}"
     card = CardInputs(
         title=settings.title,
         version=version,
@@ -165,13 +219,10 @@ def _fill(
         funnel=funnel,
         suites=suites,
     )
-    _write(folder / "README.md", dataset_card(card))
-    _write(folder / "NOTICE", notice(settings.title, facts))
-    _write(folder / "LICENSES", licences(facts))
-    release = Release(
-        folder, version, {name: made.rows for name, made in shards.items()}, _digests(folder)
-    )
-    _write(folder / MANIFEST, json.dumps(_manifest(release, card), indent=2) + "\n")
+    _write(folder / CARD, dataset_card(card))
+    rows = {name: made.rows for name, made in shards.items()}
+    release = Release(folder, version, rows, _digests(folder), content)
+    _write_manifest(folder, _manifest(release, card))
     return release
 
 
@@ -185,6 +236,8 @@ def _manifest(release: Release, card: CardInputs) -> dict[str, Any]:
         "title": card.title,
         "version": release.version,
         "schema_version": card.schema_version,
+        "content": release.content,
+        "edition": None,
         "configs": {
             config.name: {
                 "rows": config.rows,
@@ -192,11 +245,19 @@ def _manifest(release: Release, card: CardInputs) -> dict[str, Any]:
             }
             for config in card.configs
         },
-        "files": [
-            {"path": path, "bytes": (release.folder / path).stat().st_size, "sha256": digest}
-            for path, digest in release.files.items()
-        ],
+        "files": _file_entries(release.folder, release.files),
     }
+
+
+def _file_entries(folder: Path, digests: Mapping[str, str]) -> list[dict[str, Any]]:
+    return [
+        {"path": path, "bytes": (folder / path).stat().st_size, "sha256": digest}
+        for path, digest in digests.items()
+    ]
+
+
+def _write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
+    _write(folder / MANIFEST, json.dumps(manifest, indent=2) + "\n")
 
 
 def _digests(folder: Path) -> dict[str, str]:

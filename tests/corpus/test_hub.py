@@ -1,42 +1,31 @@
+"""Publishing, against a Hub that can fail. What goes wrong on the way is in `test_hub_faults`."""
+
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
 from cass_pipeline.corpus.engine import Engine
-from cass_pipeline.corpus.hub import HubRelease, HubTarget, LocalRelease, publish
+from cass_pipeline.corpus.hub import HubTarget, LocalRelease, publish
 from cass_pipeline.corpus.release import Release
-from cass_pipeline.errors import ConfigurationError, InfrastructureError, StoreError
+from cass_pipeline.errors import ConfigurationError, StoreError
 
-from .hub_server import TOKEN, Hub, serve
+from .hub_fixtures import REPOSITORY, hub, target
+from .hub_server import READ_TOKEN, TOKEN, Hub
+from .publishing import contents_to_publish, editor_of, publish_to
 from .samples import pair
 from .test_release import LOAD, contents, many, released
 
-REPOSITORY = "tester/pairs"
+__all__ = ["hub", "target"]
 # The client's classic upload calls its own HTTP library in a way that the latter deprecates.
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
-
-
-@pytest.fixture
-def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
-    # The server speaks the classic upload protocol only.
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)
-    # Or a fault costs the client's patience of half a minute.
-    monkeypatch.setattr("time.sleep", lambda seconds: None)
-    with serve() as running:
-        yield running
-
-
-@pytest.fixture
-def target(hub: Hub) -> HubTarget:
-    return HubTarget(REPOSITORY, TOKEN, hub.endpoint)
 
 
 @pytest.fixture
@@ -55,51 +44,86 @@ def release(tmp_path: Path, engine: Engine) -> Release:
 def test_without_configuration_the_release_stays_local(
     release: Release, target: HubTarget, missing: str
 ) -> None:
-    published = publish(release.folder, target)
+    published = publish(editor_of(release), target, print)
     assert isinstance(published, LocalRelease)
-    assert published.release == release
+    assert published.release.folder == release.folder
     assert published.reason.startswith(missing)
+    assert (published.tag, published.new) == ("v2026.12.05", True)
 
 
-def test_what_is_published_is_what_was_built(hub: Hub, target: HubTarget, release: Release) -> None:
-    published = publish(release.folder, target)
-    assert isinstance(published, HubRelease)
-    assert published.url == f"{hub.endpoint}/datasets/{REPOSITORY}/commit/{published.commit}"
-    files = hub.files(REPOSITORY, published.commit)
+def test_what_is_published_is_what_was_built_and_dated(
+    hub: Hub, target: HubTarget, release: Release
+) -> None:
+    published = publish_to(target, release)
+    assert published.url == f"{hub.endpoint}/datasets/{REPOSITORY}/tree/{published.commit}"
+    assert hub.tags(REPOSITORY) == {"v2026.12.05": published.commit}
+    files = dict(hub.files(REPOSITORY))
     del files[".gitattributes"]
     assert files == contents(release.folder)
+    assert hub.files(REPOSITORY, "v2026.12.05") == hub.files(REPOSITORY)
     assert hub.repositories[REPOSITORY].private
 
 
-def test_the_same_release_is_not_committed_twice(target: HubTarget, release: Release) -> None:
-    assert publish(release.folder, target) == publish(release.folder, target)
+def test_a_release_is_one_commit_on_main(hub: Hub, target: HubTarget, release: Release) -> None:
+    published = publish_to(target, release)
+    repository = hub.repositories[REPOSITORY]
+    commit = repository.commits[published.commit]
+    assert [repository.commits[oid].title for oid in commit.parents] == ["initial commit"]
+    assert [request.status for request in repository.pull_requests.values()] == ["merged"]
+
+
+def test_the_same_content_is_not_released_twice(
+    hub: Hub, target: HubTarget, release: Release
+) -> None:
+    first = publish_to(target, release)
+    before = contents(release.folder)
+    second = publish_to(target, release, today=date(2026, 12, 6))
+    assert (first.new, second.new) == (True, False)
+    assert replace(second, new=True) == first
+    assert list(hub.tags(REPOSITORY)) == ["v2026.12.05"]
+    assert contents(release.folder) == before
+
+
+def test_a_machine_without_history_takes_over_what_the_hub_says(
+    target: HubTarget, tmp_path: Path, engine: Engine
+) -> None:
+    one = released(tmp_path / "one", engine, [pair("a")])
+    other = released(tmp_path / "other", engine, [pair("a")])
+    publish_to(target, one)
+    published = publish_to(target, other, today=date(2026, 12, 6))
+    assert not published.new
+    assert contents(one.folder) == contents(other.folder)
+
+
+def test_a_second_release_on_a_day_has_a_tag_of_its_own(
+    hub: Hub, target: HubTarget, tmp_path: Path, engine: Engine
+) -> None:
+    for names in ("a", "ab", "abc"):
+        publish_to(target, released(tmp_path, engine, [pair(name) for name in names]))
+    assert list(hub.tags(REPOSITORY)) == ["v2026.12.05", "v2026.12.05.1", "v2026.12.05.2"]
 
 
 def test_shards_of_an_older_release_do_not_stay(
     hub: Hub, target: HubTarget, tmp_path: Path, engine: Engine
 ) -> None:
-    publish(released(tmp_path, engine, many()).folder, target)
+    publish_to(target, released(tmp_path, engine, many()))
     repository = hub.repositories[REPOSITORY]
-    repository.commit(hub.files(REPOSITORY) | {"docs/figure.svg": b"<svg/>"})
+    theirs = {"docs/figure.svg": b"<svg/>"}
+    repository.commit("refs/heads/main", dict(hub.files(REPOSITORY)) | theirs, "A figure")
     newer = released(tmp_path, engine, [pair("a")])
-    publish(newer.folder, target)
+    publish_to(target, newer)
     others = {".gitattributes", "docs/figure.svg"}
-    assert set(hub.files(REPOSITORY)) == set(contents(newer.folder)) | others
+    assert set(hub.files(REPOSITORY)) == contents_to_publish(newer) | others
 
 
 @pytest.mark.parametrize(("config", "name"), [("", "pairs"), ("kernels", "kernels")])
 def test_datasets_loads_the_same_rows_from_the_hub(
-    target: HubTarget, release: Release, tmp_path: Path, config: str, name: str
+    hub: Hub, target: HubTarget, release: Release, tmp_path: Path, config: str, name: str
 ) -> None:
-    publish(release.folder, target)
+    publish_to(target, release)
     loaded = subprocess.run(
         [sys.executable, "-c", LOAD.replace('folder + "-cache"', "None"), REPOSITORY, config],
-        env={
-            "HF_ENDPOINT": target.endpoint,
-            "HF_TOKEN": TOKEN,
-            "HF_HOME": str(tmp_path / "home"),
-            "HF_HUB_DISABLE_XET": "1",
-        },
+        env=hub.environment(REPOSITORY, tmp_path / "home"),
         check=True,
         capture_output=True,
     )
@@ -107,52 +131,52 @@ def test_datasets_loads_the_same_rows_from_the_hub(
     assert json.loads(loaded.stdout) == written.to_pylist()
 
 
+def test_a_private_repository_is_nobody_elses(
+    hub: Hub, target: HubTarget, release: Release, tmp_path: Path
+) -> None:
+    publish_to(target, release)
+    stranger = hub.environment(REPOSITORY, tmp_path / "home")
+    del stranger["HF_TOKEN"]
+    loaded = subprocess.run(
+        [sys.executable, "-c", LOAD.replace('folder + "-cache"', "None"), REPOSITORY, ""],
+        env=stranger,
+        capture_output=True,
+        text=True,
+    )
+    assert loaded.returncode != 0
+    assert "DatasetNotFoundError" in loaded.stderr
+
+
 def test_a_wrong_token_is_a_matter_of_configuration(target: HubTarget, release: Release) -> None:
-    with pytest.raises(ConfigurationError, match=r"check that .* the token is valid") as caught:
-        publish(release.folder, replace(target, token="hf_wrong"))
+    with pytest.raises(ConfigurationError, match=r"token is valid .* set HF_TOKEN") as caught:
+        publish_to(replace(target, token="hf_wrong"), release)
     assert "hf_wrong" not in str(caught.value)
+
+
+def test_a_token_that_may_only_read_is_a_matter_of_configuration(
+    hub: Hub, target: HubTarget, release: Release
+) -> None:
+    with pytest.raises(ConfigurationError, match="write permission of a member of tester"):
+        publish_to(replace(target, token=READ_TOKEN), release)
+    assert hub.repositories == {}
 
 
 def test_a_wrong_name_is_a_matter_of_configuration(target: HubTarget, release: Release) -> None:
     with pytest.raises(ConfigurationError, match="which is owner/name"):
-        publish(release.folder, replace(target, repo_id="a/b/c"))
-
-
-def test_an_unreachable_hub_may_be_tried_again(target: HubTarget, release: Release) -> None:
-    with pytest.raises(InfrastructureError, match="cannot be reached"):
-        publish(release.folder, replace(target, endpoint="http://127.0.0.1:9"))
-
-
-@pytest.mark.parametrize("status", [429, 500, 503])
-def test_a_failing_hub_may_be_tried_again(
-    hub: Hub, target: HubTarget, release: Release, status: int
-) -> None:
-    hub.failing_status = status
-    with pytest.raises(InfrastructureError, match="run it again"):
-        publish(release.folder, target)
-
-
-def test_a_fault_in_mid_upload_may_be_mended_by_the_same_call(
-    hub: Hub, target: HubTarget, release: Release
-) -> None:
-    hub.failing_uploads = True
-    with pytest.raises(InfrastructureError, match="run it again"):
-        publish(release.folder, target)
-    hub.failing_uploads = False
-    assert isinstance(publish(release.folder, target), HubRelease)
+        publish_to(replace(target, repo_id="a/b/c"), release)
 
 
 def test_publishing_is_silent(
     target: HubTarget, release: Release, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    publish(release.folder, target)
+    publish(editor_of(release), target, lambda message: None)
     assert capfd.readouterr() == ("", "")
 
 
 def test_a_changed_file_is_not_published(target: HubTarget, release: Release) -> None:
     (release.folder / "NOTICE").write_text("nobody", encoding="utf-8")
     with pytest.raises(StoreError, match="differs from its manifest in NOTICE"):
-        publish(release.folder, target)
+        publish_to(target, release)
 
 
 def test_the_token_is_not_shown() -> None:

@@ -85,6 +85,7 @@ def test_a_release_holds_shards_card_notices_and_manifest(tmp_path: Path, engine
         "data/kernels/train-00000-of-00001.parquet",
         "data/pairs/train-00000-of-00001.parquet",
         "manifest.json",
+        "pair_index.parquet",
     ]
     assert release.rows == {"pairs": 2, "kernels": 2}
 
