@@ -111,7 +111,7 @@ def test_kill_9_at_any_point_costs_only_what_was_in_flight(
     code, output = checkout.run()
     assert code == 0, output[-3000:]
     assert {path: path.stat().st_ino for path in done} == done
-    assert checkout.files("release") == finished.files("release")
+    assert checkout.undated_release() == finished.undated_release()
     assert_nothing_runs_in(checkout.folder)
 
 
@@ -143,7 +143,7 @@ def test_two_runs_at_once_give_the_same_corpus(finished: Checkout, tmp_path: Pat
     outputs = [process.communicate()[0] for process in (one, other)]
     assert [one.returncode, other.returncode] == [0, 0], outputs
     assert any("; waiting for it" in output for output in outputs)
-    assert checkout.files("release") == finished.files("release")
+    assert checkout.undated_release() == finished.undated_release()
 
 
 def test_a_removed_file_leaves_the_corpus(finished: Checkout, tmp_path: Path) -> None:
