@@ -127,8 +127,7 @@ def _round(editor: Editor, repository: HubRepository, log: Log) -> HubRelease | 
     if main.previous and main.previous.content == release.content:
         edition = editor.adopt(main.previous)
         # A run may have been killed between its merge and its tag.
-        repository.tag(edition.tag, main.commit)
-        commit = main.tags.get(edition.tag, main.commit)
+        commit = repository.tag(edition.tag, main.commit)
         return _result(editor, repository, commit, new=False)
     edition = editor.edit(main.previous, main.tags)
     release = read_release(editor.folder)
@@ -136,16 +135,23 @@ def _round(editor: Editor, repository: HubRepository, log: Log) -> HubRelease | 
     request = repository.request(f"{TITLE}{release.version}")
     log(f"uploading {edition.tag} ({release.version}) to {request.git_reference}")
     branch = str(request.git_reference)
-    repository.upload(branch, release)
-    repository.check(branch, release, others)
-    merged = repository.merge(request)
+    try:
+        repository.upload(branch, release)
+        repository.check(branch, release, others)
+    except Exception:
+        if repository.is_closed(request):
+            return None
+        raise
+    merged = repository.merge(request, onto=main.commit)
     if merged is None:
         repository.close(request, "Another release was merged first.")
         return None
     repository.check(merged, release, others)
-    repository.tag(edition.tag, merged)
+    tagged = repository.tag(edition.tag, merged)
+    if tagged != merged:  # of another publisher, in the same instant
+        repository.check(tagged, release, others)
     repository.close_overtaken(f"Overtaken by {edition.tag}.")
-    return _result(editor, repository, merged, new=True)
+    return _result(editor, repository, tagged, new=True)
 
 
 def _result(editor: Editor, repository: HubRepository, commit: str, new: bool) -> HubRelease:

@@ -102,7 +102,13 @@ def _cause(error: Exception) -> Exception | None:
 def _is_transient(error: Exception) -> bool:
     from httpx2 import TransportError
 
-    return isinstance(error, TransportError) or status_of(error) in _TRANSIENT
+    unreachable = isinstance(error, TransportError | ConnectionError | TimeoutError)
+    return status_of(error) in _TRANSIENT or (unreachable and not _lacks_xet(error))
+
+
+def _lacks_xet(error: Exception) -> bool:
+    """Whether the Hub does not know the client's default protocol; said in the text alone."""
+    return "xet-write-token" in str(error) and "404" in str(error)
 
 
 def _retry_after(error: Exception) -> float | None:
@@ -128,14 +134,14 @@ def _named(
     if isinstance(error, OfflineModeIsEnabled):
         return ConfigurationError("the Hub client is in offline mode: unset HF_HUB_OFFLINE")
     status, said = status_of(error), short(error)
+    if _lacks_xet(error):
+        return ConfigurationError(
+            f"the Hub at {endpoint} does not speak Xet, the client's default protocol: set "
+            f"HF_HUB_DISABLE_XET=1 for the classic one ({said})"
+        )
     if not status:
         return InfrastructureError(
             f"the Hub at {endpoint} cannot be reached: check the network and run it again ({said})"
-        )
-    if "xet-write-token" in str(error):
-        return ConfigurationError(
-            f"the Hub at {endpoint} does not speak Xet, the client's default protocol: "
-            f"set HF_HUB_DISABLE_XET=1 ({said})"
         )
     remedy = _REMEDIES.get(status)
     if remedy:

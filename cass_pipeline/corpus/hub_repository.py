@@ -130,15 +130,22 @@ class HubRepository:
             lambda: check_revision(self.api, self.name, revision, release, others), self.log
         )
 
-    def merge(self, request: Discussion) -> str | None:
-        """Puts a pull request into main; gives the commit, or None where main has moved on."""
-        return self.patience.call(lambda: self._merge(request.num), self.log)
+    def merge(self, request: Discussion, onto: str) -> str | None:
+        """Puts a pull request into main; gives the commit, or None where main has moved on.
 
-    def _merge(self, number: int) -> str | None:
+        Args:
+            request: checked, and nothing else was done to it since.
+            onto: the commit that main is expected at.
+        """
+        return self.patience.call(lambda: self._merge(request.num, onto), self.log)
+
+    def _merge(self, number: int, onto: str) -> str | None:
         details = self.api.get_discussion_details(self.name, number, repo_type="dataset")
         if details.status == "merged":  # by an earlier attempt whose answer was lost
             return details.merge_commit_oid
-        if details.status == "closed" or details.conflicting_files:
+        # Should main move between this look and the merge, the Hub sees a conflict: every
+        # release has a manifest and a changelog of its own.
+        if details.status == "closed" or details.conflicting_files or self._head() != onto:
             return None
         if details.status == "draft":
             self.api.change_discussion_status(self.name, number, "open", repo_type="dataset")
@@ -149,11 +156,22 @@ class HubRepository:
             if status_of(error) not in (400, 409):
                 raise
             details = self.api.get_discussion_details(self.name, number, repo_type="dataset")
-            if details.status != "merged" and not details.conflicting_files:
+            if details.status == "open" and not details.conflicting_files:
                 raise
             return details.merge_commit_oid
         details = self.api.get_discussion_details(self.name, number, repo_type="dataset")
         return details.merge_commit_oid
+
+    def is_closed(self, request: Discussion) -> bool:
+        """Whether somebody closed a pull request, as publishers do with those they overtook."""
+        details = self.patience.call(
+            lambda: self.api.get_discussion_details(self.name, request.num, repo_type="dataset"),
+            self.log,
+        )
+        return details.status == "closed"
+
+    def _head(self) -> str | None:
+        return self.api.dataset_info(self.name, revision="main").sha
 
     def close(self, request: Discussion, why: str) -> None:
         """Closes a pull request that is not to be merged."""
@@ -173,14 +191,16 @@ class HubRepository:
             if request.title.startswith(TITLE) and request.author == self.user:
                 self.close(request, why)
 
-    def tag(self, tag: str, commit: str) -> None:
-        """Names a commit, unless the tag is there already."""
+    def tag(self, tag: str, commit: str) -> str:
+        """Names a commit, unless the tag is there already; gives the commit that it names."""
         self.patience.call(
             lambda: self.api.create_tag(
                 self.name, tag=tag, revision=commit, repo_type="dataset", exist_ok=True
             ),
             self.log,
         )
+        found = self.patience.call(lambda: self.api.dataset_info(self.name, revision=tag), self.log)
+        return str(found.sha)
 
     def url(self, commit: str) -> str:
         """Address of a revision, for people."""

@@ -34,7 +34,7 @@ class PullRequest:
 
     number: int
     title: str
-    description: str
+    author: str
     base: str
     """The commit of main that it began from."""
     status: str = "draft"
@@ -91,10 +91,10 @@ class Repository:
             raise GitError(409, "Conflict", f"{ref} exists")
         self.refs[ref] = self.find(revision).oid
 
-    def open_pull_request(self, title: str, description: str) -> PullRequest:
+    def open_pull_request(self, title: str, author: str) -> PullRequest:
         """A draft that begins at main."""
         number = len(self.pull_requests) + 1
-        request = PullRequest(number, title, description, self.refs[MAIN])
+        request = PullRequest(number, title, author, self.refs[MAIN])
         self.pull_requests[number] = request
         self.refs[request.ref] = request.base
         return request

@@ -25,6 +25,7 @@ CREATED = "2026-01-01T00:00:00.000Z"
 class Request:
     """What a route needs of a request."""
 
+    user: str
     body: bytes
     query: str
     range: str
@@ -45,7 +46,7 @@ class Routes:
     def __init__(self, hub: Hub) -> None:
         self.hub = hub
         self.table: list[tuple[str, str, Callable[..., Any]]] = [
-            ("GET", r"/api/whoami-v2", lambda request: {"name": "tester", "type": "user"}),
+            ("GET", r"/api/whoami-v2", lambda request: {"name": request.user, "type": "user"}),
             ("POST", r"/api/repos/create", self.create),
             ("POST", r"/api/validate-yaml", lambda request: {"errors": [], "warnings": []}),
             ("GET", API, self.describe),
@@ -160,7 +161,7 @@ class Routes:
                 files[value["path"]] = self.hub.objects[value["oid"]]
             elif entry["key"] == "deletedFile":
                 del files[value["path"]]
-        oid = repository.commit(ref, files, title)
+        oid = repository.commit(ref, self.hub.spoil(files), title)
         url = f"{self.hub.endpoint}/datasets/{name}/commit/{oid}"
         return {"commitUrl": url, "commitOid": oid, "success": True}
 
@@ -206,7 +207,7 @@ class Routes:
 
     def discuss(self, request: Request, name: str) -> Any:
         wanted = request.json
-        pull = self.repository(name).open_pull_request(wanted["title"], wanted["description"])
+        pull = self.repository(name).open_pull_request(wanted["title"], request.user)
         return {"num": pull.number}
 
     def discussion(self, request: Request, name: str, number: str) -> Any:
@@ -247,7 +248,7 @@ class Routes:
             "num": pull.number,
             "title": pull.title,
             "status": pull.status,
-            "author": {"name": "tester"},
+            "author": {"name": pull.author},
             "isPullRequest": True,
             "createdAt": CREATED,
             "repo": {"name": name, "type": "dataset"},

@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -47,6 +47,10 @@ class Fault:
     """Whether the request is carried out before its answer is lost."""
     skip: int = 0
     """Matching requests that are served well before."""
+    hold: threading.Event | None = None
+    """The request waits until this is set, and is then served well."""
+    reached: threading.Event = field(default_factory=threading.Event)
+    """Set once the fault begins."""
 
 
 @dataclass
@@ -58,9 +62,12 @@ class Hub:
     faults: list[Fault] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
     """Method and path of every request, in order."""
+    users: dict[str, str] = field(default_factory=lambda: {TOKEN: "tester", READ_TOKEN: "reader"})
+    """Names by token."""
     writers: set[str] = field(default_factory=lambda: {TOKEN})
-    readers: set[str] = field(default_factory=lambda: {TOKEN, READ_TOKEN})
     endpoint: str = ""
+    spoil: Callable[[Files], Files] = dict
+    """What becomes of the files of each commit that is sent."""
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     def files(self, name: str, revision: str = "main") -> Files:
@@ -143,6 +150,11 @@ class _Handler(BaseHTTPRequestHandler):
         with self.hub.lock:
             self.hub.requests.append(f"{self.command} {path}")
         fault = self.hub.fault_for(method, path)
+        if fault:
+            fault.reached.set()
+        if fault and fault.hold:
+            fault.hold.wait()
+            fault = None
         if fault and not fault.status and not fault.done:
             self.rfile.read(min(fault.after_bytes, int(self.headers.get("Content-Length") or 0)))
             return self.drop()
@@ -174,14 +186,19 @@ class _Handler(BaseHTTPRequestHandler):
     def request_of(self, body: bytes) -> Any:
         from .hub_routes import Request
 
-        return Request(body, urlsplit(self.path).query, self.headers.get("Range") or "")
+        user = self.hub.users.get(self.token, "")
+        return Request(user, body, urlsplit(self.path).query, self.headers.get("Range") or "")
+
+    @property
+    def token(self) -> str:
+        return (self.headers.get("Authorization") or "").removeprefix("Bearer ")
 
     def authorize(self, method: str, path: str, name: str) -> None:
         """Private repositories do not exist for strangers, as on the Hub."""
         if path.startswith("/lfs-put/"):
             return
-        token = (self.headers.get("Authorization") or "").removeprefix("Bearer ")
-        if token and token not in self.hub.readers:
+        token = self.token
+        if token and token not in self.hub.users:
             raise GitError(401, "Unauthorized", "Invalid credentials in Authorization header")
         known = self.hub.repositories.get(name)
         if known and known.private and not token:
