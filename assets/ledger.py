@@ -6,6 +6,7 @@ import dagster as dg
 
 from assets.corpus import corpus
 from assets.reporting import column_schema, preview_table
+from assets.training import training_set
 from cass_pipeline.ledger import read_ledger
 from cass_pipeline.ledger_report import (
     funnel_table,
@@ -18,7 +19,7 @@ from cass_pipeline.stages import stage_ledger as stage
 from resources import StoreResource
 
 
-@dg.asset(deps=[corpus], group_name="ledger", kinds={"parquet"})
+@dg.asset(deps=[corpus, training_set], group_name="ledger", kinds={"parquet"})
 def stage_ledger(
     context: dg.AssetExecutionContext, store: StoreResource
 ) -> dg.MaterializeResult[None]:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import dagster as dg
 
-from assets import collection, compilation, corpus, ledger, translation, verification
+from assets import collection, compilation, corpus, ledger, training, translation, verification
 from resources import (
     EngineResource,
     FanoutResource,
     HubResource,
+    ModelResource,
     OptOutsResource,
     StoreResource,
     ToolchainsResource,
 )
 
-GROUPS = [collection, translation, compilation, verification, corpus, ledger]
+GROUPS = [collection, translation, compilation, verification, corpus, training, ledger]
 
 refresh_corpus = dg.define_asset_job(
     "refresh_corpus",
@@ -44,6 +45,7 @@ defs = dg.Definitions(
         "engine": EngineResource(store=_store),
         "toolchains": ToolchainsResource(),
         "hub": HubResource(),
+        "model": ModelResource(),
         "opt_outs": OptOutsResource(),
     },
     # Stages spread over the machine by themselves; a process for each asset would only cost time.

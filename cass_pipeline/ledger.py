@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -17,10 +18,12 @@ from cass_pipeline.records import (
     HIP_KERNELS,
     HIP_OBJECTS,
     ORIGIN,
+    TRAINING_SET,
     VERIFIED_PAIRS,
     Row,
 )
 from cass_pipeline.stage import Effort, StageReport, report_of
+from cass_pipeline.stages.training_set import candidates_of
 from cass_pipeline.store import CorpusStore, Table
 
 
@@ -31,6 +34,8 @@ class StageFacts:
     schema: pa.Schema
     inputs: tuple[str, ...] = ()
     """Stages whose kept rows this one decides about; none for a stage that collects."""
+    given: Callable[[CorpusStore], int] | None = None
+    """Counts what the stage decides about, where it is not its inputs' kept rows."""
 
 
 STAGES: dict[str, StageFacts] = {
@@ -45,6 +50,7 @@ STAGES: dict[str, StageFacts] = {
     "verified_pairs": StageFacts(VERIFIED_PAIRS, ("executions",)),
     "distinct_pairs": StageFacts(DISTINCT_PAIRS, ("verified_pairs",)),
     "corpus": StageFacts(CORPUS, ("distinct_pairs",)),
+    "training_set": StageFacts(TRAINING_SET, ("corpus",), candidates_of),
 }
 """The chain, in order."""
 
@@ -96,11 +102,12 @@ def read_ledger(store: CorpusStore) -> Ledger:
     tables = {name: store.table(name, facts.schema) for name, facts in STAGES.items()}
     counted: dict[str, StageReport] = {}
     for name, facts in STAGES.items():
-        rows_in = (
-            sum(counted[source].kept for source in facts.inputs)
-            if facts.inputs
-            else tables[name].row_count()
-        )
+        if facts.given:
+            rows_in = facts.given(store)
+        elif facts.inputs:
+            rows_in = sum(counted[source].kept for source in facts.inputs)
+        else:
+            rows_in = tables[name].row_count()
         counted[name] = report_of(tables[name], rows_in, Effort(0, 0, 0.0))
     fates = tuple(_fates(tables))
     return Ledger(tuple(counted.values()), fates, tuple(_yields(fates)))

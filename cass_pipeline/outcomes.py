@@ -66,6 +66,12 @@ class Reason(StrEnum):
     # Deduplication.
     EXACT_DUPLICATE = "exact_duplicate"
     NEAR_DUPLICATE = "near_duplicate"
+    # Training and evaluation.
+    DUPLICATE_RECORD = "duplicate_record"
+    HELD_OUT_ELSEWHERE = "held_out_elsewhere"
+    TOO_MANY_TOKENS = "too_many_tokens"
+    ANSWER_NOT_ENDED = "answer_not_ended"
+    WRONG_KERNELS = "wrong_kernels"
     # Any stage: a fault of this package.
     INTERNAL_ERROR = "internal_error"
 
@@ -134,6 +140,13 @@ REASONS: dict[Reason, ReasonFacts] = {
     Reason.NO_COMMON_KERNEL: _filtered("The two sides have no kernel in common."),
     Reason.EXACT_DUPLICATE: _filtered("Another pair has the same tokens on both sides."),
     Reason.NEAR_DUPLICATE: _filtered("Another pair of its cluster represents it."),
+    Reason.DUPLICATE_RECORD: _filtered("Another training record has the same two texts."),
+    Reason.HELD_OUT_ELSEWHERE: _filtered(
+        "The same code is in a split that is held out from this one."
+    ),
+    Reason.TOO_MANY_TOKENS: _filtered("Question and answer are longer than the model reads."),
+    Reason.ANSWER_NOT_ENDED: _filtered("The model's answer did not end within its token limit."),
+    Reason.WRONG_KERNELS: _filtered("The answer compiles, but not to the kernels it should have."),
     Reason.INTERNAL_ERROR: _failed("A fault of this package; the evidence holds the traceback."),
 }
 

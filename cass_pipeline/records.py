@@ -231,6 +231,47 @@ PUBLISHED_KERNELS = pa.schema(
 )
 """The kernel-level configuration of a release."""
 
+RECORD = _schema(
+    [
+        ("record_id", pa.string()),
+        ("pair_id", pa.string()),
+        ("cluster_id", pa.string()),
+        ("direction", pa.string()),
+        ("kernel", pa.string()),
+        ("sm_arch", pa.string()),
+        ("gfx_arch", pa.string()),
+        ("domain", pa.string()),
+        ("licence", pa.string()),
+        ("verification_level", pa.string()),
+    ]
+)
+_SPLIT = [("split", pa.string()), ("prompt_tokens", pa.int64()), ("answer_tokens", pa.int64())]
+
+TRAINING_SET = _schema(BASE, RECORD, _SPLIT)
+"""`training_set`: what became of each record; the texts are in its folder's files."""
+
+TRAINING_RECORDS = _schema(
+    RECORD,
+    _SPLIT,
+    [("unit_id", pa.string()), ("instruction", TEXT), ("source", TEXT), ("target", TEXT)],
+)
+"""The kept records of a training set, with their texts."""
+
+EVALUATION = _schema(
+    BASE,
+    RECORD,
+    [
+        ("system", pa.string()),
+        ("checked", pa.string()),
+        ("passed", pa.bool_()),
+        ("exact", pa.bool_()),
+        ("bleu", pa.float64()),
+        ("chrf", pa.float64()),
+        ("answer", TEXT),
+    ],
+)
+"""`evaluation`: a row for each held-out record and each system that translated it."""
+
 OPT_OUTS = _schema(
     BASE,
     [

@@ -50,6 +50,10 @@ def tables() -> str:
     for name, schema in schemas.items():
         parts.append(f"## {name}\n\n{_columns(schema, {})}")
     parts.append(
+        "# The training set\n\n`var/training_set` holds the tokenizer and `records.parquet`, the "
+        f"kept records with their texts.\n\n{_columns(records.TRAINING_RECORDS, {})}"
+    )
+    parts.append(
         "# The dataset\n\n`hub_dataset` is the release folder, with two configurations.\n\n"
         f"## pairs\n\n{_columns(records.PUBLISHED_PAIRS, PAIR_COLUMNS)}\n"
         f"## kernels\n\n{_columns(records.PUBLISHED_KERNELS, KERNEL_COLUMNS)}"

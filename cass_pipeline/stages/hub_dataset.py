@@ -99,6 +99,7 @@ def _funnel(store: CorpusStore) -> list[FunnelStage]:
             *(stage.outcomes.get(outcome.value, 0) for outcome in Outcome),
         )
         for stage in read_ledger(store).stages
+        if stage.stage != "training_set"  # made from the release, not for it
     ]
 
 

@@ -29,12 +29,14 @@ GRAPH = {
     "distinct_pairs": ("corpus", {"verified_pairs"}),
     "corpus": ("corpus", {"distinct_pairs"}),
     "hub_dataset": ("corpus", {"corpus"}),
-    "stage_ledger": ("ledger", {"corpus"}),
+    "training_set": ("training", {"corpus"}),
+    "stage_ledger": ("ledger", {"corpus", "training_set"}),
 }
 CHECKS = {
     ("corpus", "pairs_are_valid"),
     ("corpus", "kernels_are_valid"),
     ("hub_dataset", "release_matches_its_manifest"),
+    ("training_set", "splits_share_nothing"),
     ("stage_ledger", "every_row_is_accounted_for"),
 }
 
@@ -103,6 +105,7 @@ def test_loading_the_definitions_imports_nothing_heavy() -> None:
     script = (
         "import sys, resource, cass_pipeline.definitions\n"
         "heavy = {'torch', 'datasets', 'great_expectations', 'pandas', 'matplotlib', 'sklearn'}\n"
+        "heavy |= {'torch', 'transformers', 'tokenizers', 'accelerate', 'sacrebleu'}\n"
         "print(sorted(heavy & set(sys.modules)))\n"
         "usage = resource.getrusage(resource.RUSAGE_SELF)\n"
         "print(usage.ru_utime + usage.ru_stime)"
