@@ -12,7 +12,15 @@ from cass_pipeline.sources.pip_settings import pip_index_settings
 from cass_pipeline.sources.select import PERMISSIVE, Selection
 from cass_pipeline.stages import collection
 from cass_pipeline.stages import raw_kernels as selection_stage
-from resources import FanoutResource, OptOutsResource, StoreResource, ToolchainsResource
+from cass_pipeline.stages import stack_kernels as stack_stage
+from resources import (
+    EngineResource,
+    FanoutResource,
+    HubResource,
+    OptOutsResource,
+    StoreResource,
+    ToolchainsResource,
+)
 
 PREVIEW = ("source_name", "source_path", "licence", "kernel_count", "code_lines")
 
@@ -116,8 +124,35 @@ def sdist_kernels(
     return materialized(report, store.store.table("sdist_kernels", COLLECTED), PREVIEW)
 
 
+@dg.asset(group_name="collection", kinds={"s3", "parquet"})
+def stack_kernels(
+    context: dg.AssetExecutionContext,
+    store: StoreResource,
+    engine: EngineResource,
+    toolchains: ToolchainsResource,
+    hub: HubResource,
+    opt_outs: OptOutsResource,
+    config: SourcesFile,
+) -> dg.MaterializeResult[None]:
+    """CUDA files that The Stack v2 lists, rebuilt by repository; off unless a dataset is named.
+
+    Only what the dataset calls permissive is fetched, and each file once.
+    """
+    with store.writing(context.log.info) as tables:
+        report = stack_stage.update(
+            tables,
+            read_sources(Path(config.path)).stack,
+            toolchains.cache_folder / "stack",
+            engine.engine,
+            context.log.info,
+            opt_outs.read(),
+            token=hub.token,
+        )
+    return materialized(report, store.store.table("stack_kernels", COLLECTED), PREVIEW)
+
+
 @dg.asset(
-    deps=[local_kernels, repository_kernels, sdist_kernels],
+    deps=[local_kernels, repository_kernels, sdist_kernels, stack_kernels],
     group_name="collection",
     kinds={"parquet"},
 )

@@ -1,4 +1,4 @@
-"""Maps a function over shards of work, on this machine's processes."""
+"""Maps a function over shards of work, on this machine's processes or threads."""
 
 from __future__ import annotations
 
@@ -8,7 +8,14 @@ import multiprocessing
 import os
 import signal
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    wait,
+)
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
@@ -59,19 +66,8 @@ class LocalFanout:
             initializer=_die_with_parent,
             initargs=(os.getpid(),),
         )
-        source = iter(items)
-        running: set[Future[Result]] = set()
         try:
-            while True:
-                with contextlib.suppress(StopIteration):
-                    # One item more than workers keeps each busy without reading far ahead.
-                    while len(running) <= workers:
-                        running.add(pool.submit(function, next(source)))
-                if not running:
-                    return
-                finished, running = wait(running, return_when=FIRST_COMPLETED)
-                for future in finished:
-                    yield future.result()
+            yield from _bounded(pool, workers, function, items)
         except BrokenProcessPool as error:
             raise InfrastructureError(
                 "a worker process died, perhaps for want of memory; finished shards are safe: "
@@ -79,6 +75,38 @@ class LocalFanout:
             ) from error
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+@dataclass(frozen=True)
+class ThreadFanout:
+    """Threads of this process: for work that mostly waits for the network."""
+
+    workers: int
+
+    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+        """See `Fanout.map`."""
+        pool = ThreadPoolExecutor(self.workers)
+        try:
+            yield from _bounded(pool, self.workers, function, items)
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _bounded(
+    pool: Executor, workers: int, function: Callable[[Item], Result], items: Iterable[Item]
+) -> Iterator[Result]:
+    source = iter(items)
+    running: set[Future[Result]] = set()
+    while True:
+        with contextlib.suppress(StopIteration):
+            # One item more than workers keeps each busy without reading far ahead.
+            while len(running) <= workers:
+                running.add(pool.submit(function, next(source)))
+        if not running:
+            return
+        finished, running = wait(running, return_when=FIRST_COMPLETED)
+        for future in finished:
+            yield future.result()
 
 
 def _die_with_parent(parent: int) -> None:

@@ -42,7 +42,10 @@ STAGES: dict[str, StageFacts] = {
     "local_kernels": StageFacts(COLLECTED),
     "repository_kernels": StageFacts(COLLECTED),
     "sdist_kernels": StageFacts(COLLECTED),
-    "raw_kernels": StageFacts(COLLECTED, ("local_kernels", "repository_kernels", "sdist_kernels")),
+    "stack_kernels": StageFacts(COLLECTED),
+    "raw_kernels": StageFacts(
+        COLLECTED, ("local_kernels", "repository_kernels", "sdist_kernels", "stack_kernels")
+    ),
     "hip_kernels": StageFacts(HIP_KERNELS, ("raw_kernels",)),
     "cuda_objects": StageFacts(CUDA_OBJECTS, ("hip_kernels",)),
     "hip_objects": StageFacts(HIP_OBJECTS, ("hip_kernels",)),
@@ -151,7 +154,7 @@ def _last_stage(
     return stage, row
 
 
-_NOT_SELECTED = frozenset({"local_kernels", "repository_kernels", "sdist_kernels", "raw_kernels"})
+_NOT_SELECTED = frozenset({"raw_kernels", *STAGES["raw_kernels"].inputs})
 _PAIRED = frozenset({"verified_pairs", "distinct_pairs", "corpus"})
 
 

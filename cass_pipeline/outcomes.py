@@ -38,6 +38,8 @@ class Reason(StrEnum):
     ARCHIVE_UNREADABLE = "archive_unreadable"
     NO_CUDA_FILES = "no_cuda_files"
     SOURCE_UNAVAILABLE = "source_unavailable"
+    BLOB_MISSING = "blob_missing"
+    BLOB_CORRUPT = "blob_corrupt"
     # Opt-outs: at collection, at selection and before publication.
     OPTED_OUT = "opted_out"
     OPT_OUT_WITHDRAWN = "opt_out_withdrawn"
@@ -117,6 +119,8 @@ REASONS: dict[Reason, ReasonFacts] = {
     Reason.ARCHIVE_UNREADABLE: _filtered("The archive is damaged or of an unknown kind."),
     Reason.NO_CUDA_FILES: _filtered("The source holds no .cu file."),
     Reason.SOURCE_UNAVAILABLE: _failed("The source could not be fetched this time."),
+    Reason.BLOB_MISSING: _filtered("The archive does not hold the file's content (any more)."),
+    Reason.BLOB_CORRUPT: _filtered("The archived content is damaged, or is not what was named."),
     Reason.OPTED_OUT: _filtered("Somebody asked that it not be used; its content was removed."),
     Reason.OPT_OUT_WITHDRAWN: _failed("The opt-out no longer holds; its source is read again."),
     Reason.NO_KERNEL: _filtered("No __global__ function is defined in the unit."),

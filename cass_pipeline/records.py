@@ -116,7 +116,7 @@ def _schema(*parts: pa.Schema | Iterable[tuple[str, pa.DataType]]) -> pa.Schema:
 
 
 COLLECTED = _schema(BASE, ORIGIN, UNIT)
-"""`local_kernels`, `repository_kernels`, `sdist_kernels` and `raw_kernels`."""
+"""`local_kernels` and its like, one for each kind of source, and `raw_kernels`."""
 
 HIP_KERNELS = _schema(
     BASE,

@@ -50,7 +50,7 @@ class Origin:
     """Where a file was found, and under which terms."""
 
     source: str
-    """The source's noun: `local`, `repository` or `sdist`."""
+    """The source's noun: `local`, `repository`, `sdist` or `stack`."""
     name: str
     """Folder name, repository URL or package name."""
     revision: str

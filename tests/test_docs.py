@@ -14,7 +14,7 @@ import typer.main
 import yaml
 
 from cass_pipeline.cli.app import app
-from cass_pipeline.sources.config import read_sources
+from cass_pipeline.sources.config import SourcesConfig, read_sources
 from cass_pipeline.sources.opt_outs import read_opt_outs
 from tests.checkout import ROOT, Checkout
 
@@ -97,9 +97,9 @@ def test_the_configuration_examples_are_accepted(
             if "opt_outs" in content:
                 (tmp_path / "opt_outs.yaml").write_text(block)
                 assert read_opt_outs(tmp_path / "opt_outs.yaml").entries
-            elif {"repositories", "packages"} & set(content):
+            elif {"repositories", "packages", "stack"} & set(content):
                 (tmp_path / "sources.yaml").write_text(block)
-                assert read_sources(tmp_path / "sources.yaml").repositories
+                assert read_sources(tmp_path / "sources.yaml") != SourcesConfig()
             else:
                 assert dg.validate_run_config(job, content)
 

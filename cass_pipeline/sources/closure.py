@@ -63,8 +63,12 @@ class Closure:
 class TreeIndex:
     """A `FileTree` with its files read and scanned once, and an index for include look-ups."""
 
-    def __init__(self, tree: FileTree, limits: UnitLimits) -> None:
+    def __init__(
+        self, tree: FileTree, limits: UnitLimits, encodings: Mapping[str, str] | None = None
+    ) -> None:
+        """`encodings` are those that an archive recorded, by path."""
         self.tree = tree
+        self._encodings = encodings or {}
         self._limits = limits
         self._scanned: dict[str, ScannedFile] = {}
         self._by_name: dict[str, list[str]] = defaultdict(list)
@@ -89,7 +93,7 @@ class TreeIndex:
                 raise RejectedError(Reason.TOO_LARGE, evidence)
             data = self.tree.read(path)
             try:
-                text = decode(data)
+                text = decode(data, self._encodings.get(path))
             except NotTextError as error:
                 raise RejectedError(Reason.UNDECODABLE, f"{path}: {error}") from None
             self._scanned[path] = ScannedFile(

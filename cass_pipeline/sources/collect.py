@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Protocol
 
+from cass_pipeline.errors import ConfigurationError, InfrastructureError
 from cass_pipeline.outcomes import Reason
 from cass_pipeline.sources.candidate import Candidate, RejectedError
 from cass_pipeline.sources.closure import TreeIndex, closure_of
@@ -38,15 +40,42 @@ class TreeSource:
         return Origin(self.source, self.name, self.revision, path)
 
 
+class UnitLicences(Protocol):
+    """Where the terms of a unit are read."""
+
+    def of_unit(self, texts: Iterable[tuple[str, str]]) -> Licence:
+        """The licence of a unit whose files have these paths in the tree, and these texts."""
+        ...
+
+
 def collect_tree(
-    tree: FileTree, about: TreeSource, paths: PathFilter, limits: UnitLimits
+    tree: FileTree,
+    about: TreeSource,
+    paths: PathFilter,
+    limits: UnitLimits,
+    *,
+    licences: UnitLicences | None = None,
+    encodings: Mapping[str, str] | None = None,
 ) -> Iterator[Candidate]:
     """One candidate for each file of `tree` that `paths` takes, in the order of their paths.
 
     Entries that are not files of the tree (links that lead out, devices) are candidates too, with
     the reason; so is the tree as a whole if it has none. One file's fault stops no other.
+
+    Args:
+        tree: what is read.
+        about: what is known of it already.
+        paths: which of its files are candidates.
+        limits: the largest unit that is made.
+        licences: reads the terms; None reads them in the tree.
+        encodings: those that an archive recorded, by path; the others are worked out.
+
+    Raises:
+        ConfigurationError: the tree cannot be read with these settings.
+        InfrastructureError: what it is read from is out of order.
     """
-    reader = _Reader(TreeIndex(tree, limits), LicenceReader(tree), about, limits)
+    index = TreeIndex(tree, limits, encodings)
+    reader = _Reader(index, licences or LicenceReader(tree), about, limits)
     wanted = sorted(
         {path for path in tree.sizes if paths.takes(path)}
         | {path for path in tree.unusable if paths.takes(path) or path.endswith("/")}
@@ -61,7 +90,7 @@ def collect_tree(
 @dataclass(frozen=True)
 class _Reader:
     index: TreeIndex
-    licences: LicenceReader
+    licences: UnitLicences
     about: TreeSource
     limits: UnitLimits
 
@@ -75,6 +104,8 @@ class _Reader:
             return Candidate(origin, rejected.verdict)
         except OSError as error:
             return Candidate.because(origin, Reason.SOURCE_UNAVAILABLE, f"{path}: {error}")
+        except (ConfigurationError, InfrastructureError):
+            raise
         except Exception:
             return Candidate.because(origin, Reason.INTERNAL_ERROR, traceback.format_exc())
 

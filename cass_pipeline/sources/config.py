@@ -1,4 +1,4 @@
-"""Read the YAML file that lists repositories and packages.
+"""Read the YAML file that lists repositories, packages and a dataset of hashes.
 
 repositories:
   - url: https://host/owner/name.git
@@ -10,6 +10,20 @@ packages:
   - name: some-package
     version: "1.2.3"          # optional; the newest without it
     include: ["*.cu"]
+stack:
+  dataset: bigcode/the-stack-v2   # or a local folder in the same form
+  configs: [Cuda]                 # where .cu files are listed; "data/Cuda" is a folder of it
+  header_configs: [C, C++]        # optional: where else the headers are
+  revision: main                  # optional, as are all that follow
+  split: train
+  include: ["*.cu"]
+  exclude: []
+  max_files: 500                  # the first so many .cu files
+  contents: s3://softwareheritage/content   # or a folder of gzip files
+  endpoint: ""                    # of another S3 server
+  region: us-east-1
+  signed: false                   # with credentials?
+  workers: 16                     # files fetched at the same time
 """
 
 from __future__ import annotations
@@ -23,12 +37,19 @@ from urllib.parse import urlsplit
 import yaml
 
 from cass_pipeline.errors import ConfigurationError
+from cass_pipeline.sources.bucket import BucketSettings
 from cass_pipeline.sources.settings import PathFilter
 from cass_pipeline.sources.spdx import normalised
 
 SCHEMES = ("file", "git", "http", "https", "ssh")
 _REVISION = re.compile(r"(?!-)(?!.*(?:\.\.|@\{|//))[^\s~^:?*\[\\\x00-\x1f\x7f]{1,200}")
 _PACKAGE = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?")
+_STACK_KEYS = frozenset(
+    (
+        *("dataset", "configs", "header_configs", "revision", "split", "include", "exclude"),
+        *("max_files", "contents", "endpoint", "region", "signed", "workers"),
+    )
+)
 _SHARED_KEYS = frozenset(("include", "exclude", "licence"))
 
 
@@ -53,11 +74,32 @@ class PackageSpec:
 
 
 @dataclass(frozen=True)
+class StackSpec:
+    """A dataset in the form of The Stack v2: which files there are, and where their bytes lie."""
+
+    dataset: str
+    """Name on the Hub, or a folder."""
+    configs: tuple[str, ...]
+    """Configurations that list `.cu` files; with a slash in it, a folder of the dataset."""
+    header_configs: tuple[str, ...] = ()
+    """Configurations that list further files of the same repositories."""
+    revision: str = "main"
+    split: str = "train"
+    paths: PathFilter = field(default_factory=PathFilter)
+    max_files: int | None = None
+    """How many `.cu` files are taken, in the dataset's order."""
+    bucket: BucketSettings = field(default_factory=BucketSettings)
+    workers: int = 16
+    """Files fetched at the same time."""
+
+
+@dataclass(frozen=True)
 class SourcesConfig:
     """Everything that one YAML file asks for."""
 
     repositories: tuple[RepositorySpec, ...] = ()
     packages: tuple[PackageSpec, ...] = ()
+    stack: StackSpec | None = None
 
 
 def read_sources(path: Path) -> SourcesConfig:
@@ -72,10 +114,12 @@ def read_sources(path: Path) -> SourcesConfig:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise ConfigurationError(f"{path}: cannot be read as YAML: {error}") from error
     where = str(path)
-    _check_keys(content, {"repositories", "packages"}, where)
+    _check_keys(content, {"repositories", "packages", "stack"}, where)
+    stack = content.get("stack")
     return SourcesConfig(
         tuple(_repository(e, at) for e, at in _entries(content, "repositories", where)),
         tuple(_package(e, at) for e, at in _entries(content, "packages", where)),
+        None if stack is None else _stack(stack, f"{where}: stack"),
     )
 
 
@@ -105,6 +149,36 @@ def _package(entry: dict[str, Any], where: str) -> PackageSpec:
     return PackageSpec(name, pinned, _paths(entry, where), _licence(entry, where))
 
 
+def _stack(entry: dict[str, Any], where: str) -> StackSpec:
+    _check_keys(entry, _STACK_KEYS, where)
+    dataset = _text(entry, "dataset", where)
+    configs = _texts(entry, "configs", where, ("Cuda",), "names, as [Cuda]")
+    if dataset is None or not configs:
+        raise ConfigurationError(
+            f"{where}: give the dataset (owner/name or a folder) and at least one of its configs"
+        )
+    usual = BucketSettings()
+    signed = entry.get("signed", usual.signed)
+    if not isinstance(signed, bool):
+        raise ConfigurationError(f"{where}: signed must be true or false")
+    return StackSpec(
+        dataset,
+        configs,
+        _texts(entry, "header_configs", where, (), "names, as [C, C++]"),
+        _text(entry, "revision", where) or "main",
+        _text(entry, "split", where) or "train",
+        _paths(entry, where),
+        _count(entry, "max_files", where),
+        BucketSettings(
+            _text(entry, "contents", where) or usual.location,
+            _text(entry, "endpoint", where) or usual.endpoint,
+            _text(entry, "region", where) or usual.region,
+            signed,
+        ),
+        _count(entry, "workers", where) or StackSpec.workers,
+    )
+
+
 def problem_with_url(url: str) -> str | None:
     """Why `url` is not handed to git, or None if it is."""
     try:
@@ -130,10 +204,16 @@ def _paths(entry: dict[str, Any], where: str) -> PathFilter:
 def _globs(
     entry: dict[str, Any], key: str, where: str, default: tuple[str, ...]
 ) -> tuple[str, ...]:
-    globs = entry.get(key, list(default))
-    if not isinstance(globs, list) or not all(isinstance(glob, str) and glob for glob in globs):
-        raise ConfigurationError(f'{where}: {key} must be a list of globs, as ["*.cu"]')
-    return tuple(globs)
+    return _texts(entry, key, where, default, 'globs, as ["*.cu"]')
+
+
+def _texts(
+    entry: dict[str, Any], key: str, where: str, default: tuple[str, ...], what: str
+) -> tuple[str, ...]:
+    texts = entry.get(key, list(default))
+    if not isinstance(texts, list) or not all(isinstance(text, str) and text for text in texts):
+        raise ConfigurationError(f"{where}: {key} must be a list of {what}")
+    return tuple(texts)
 
 
 def _licence(entry: dict[str, Any], where: str) -> str | None:
@@ -143,6 +223,13 @@ def _licence(entry: dict[str, Any], where: str) -> str | None:
     if (expression := normalised(text)) is None:
         raise ConfigurationError(f"{where}: licence {text!r} is not SPDX, as MIT or Apache-2.0")
     return expression
+
+
+def _count(entry: dict[str, Any], key: str, where: str) -> int | None:
+    value = entry.get(key)
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+        raise ConfigurationError(f"{where}: {key} must be a whole number above 0")
+    return value
 
 
 def _text(entry: dict[str, Any], key: str, where: str) -> str | None:

@@ -19,9 +19,13 @@ class PathFilter:
 
     include: tuple[str, ...] = ("*.cu",)
     exclude: tuple[str, ...] = ()
+    only: frozenset[str] | None = None
+    """Where given, these paths and no others: somebody has applied the globs already."""
 
     def takes(self, path: str) -> bool:
         """Whether the file at `path` is a candidate."""
+        if self.only is not None:
+            return path in self.only
         return _any_match(path, self.include) and not _any_match(path, self.exclude)
 
 

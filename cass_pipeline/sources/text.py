@@ -15,8 +15,10 @@ class NotTextError(ValueError):
     """The bytes are not text; the message says where."""
 
 
-def decode(data: bytes) -> str:
+def decode(data: bytes, recorded: str | None = None) -> str:
     """The text of a source file, without a byte order mark.
+
+    Where an archive recorded the encoding, that is the one. Otherwise:
 
     UTF-8, UTF-16 that declares itself by a byte order mark, or Latin-1 where it can be nothing
     else: no control characters and bytes outside ASCII only singly or in pairs (a name or a sign
@@ -26,8 +28,10 @@ def decode(data: bytes) -> str:
     Raises:
         NotTextError: the bytes hold a NUL, or are in none of these encodings.
     """
+    if recorded is not None:
+        return _declared(data, recorded, "it is recorded as such")
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return _declared(data, "utf-16")
+        return _declared(data, "utf-16", "its byte order mark says so")
     if b"\0" in data:
         raise NotTextError(f"NUL at byte {data.index(0)}")
     try:
@@ -40,11 +44,13 @@ def decode(data: bytes) -> str:
         return data.decode("latin-1")
 
 
-def _declared(data: bytes, encoding: str) -> str:
+def _declared(data: bytes, encoding: str, why: str) -> str:
     try:
-        text = data.decode(encoding)
-    except UnicodeDecodeError as error:
-        raise NotTextError(f"not {encoding}, though its byte order mark says so: {error}") from None
+        text = data.decode(encoding).removeprefix("\ufeff")
+    except LookupError:
+        raise NotTextError(f"{encoding} is no known encoding, though {why}") from None
+    except UnicodeError as error:
+        raise NotTextError(f"not {encoding}, though {why}: {error}") from None
     if "\0" in text:
         raise NotTextError("NUL")
     return text

@@ -15,7 +15,7 @@ from cass_pipeline.stages.opt_outs import Removal, record, without_content
 from cass_pipeline.store import CorpusStore
 from cass_pipeline.units import digest_of
 
-SOURCES = ("local_kernels", "repository_kernels", "sdist_kernels")
+SOURCES = ("local_kernels", "repository_kernels", "sdist_kernels", "stack_kernels")
 """Tables of the collecting stages; of equal units, the one of the first table is kept."""
 BATCH_SIZE = 512
 _NO_OPT_OUTS = OptOuts()

@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from cass_pipeline.errors import ConfigurationError
+from cass_pipeline.sources.bucket import BucketSettings
 from cass_pipeline.sources.config import (
     PackageSpec,
     RepositorySpec,
     SourcesConfig,
+    StackSpec,
     problem_with_url,
     read_sources,
 )
@@ -51,6 +53,36 @@ def test_a_full_file(tmp_path: Path) -> None:
     )
 
 
+def test_a_dataset(tmp_path: Path) -> None:
+    assert read(tmp_path, "stack: {dataset: a/b}").stack == StackSpec("a/b", ("Cuda",))
+    text = """
+    stack:
+      dataset: a/b
+      configs: [data/Cuda]
+      header_configs: [C, C++]
+      revision: v2
+      split: all
+      exclude: ["vendor/*"]
+      max_files: 500
+      contents: s3://bucket/content
+      endpoint: http://host:9000
+      region: eu-central-1
+      signed: true
+      workers: 4
+    """
+    assert read(tmp_path, text).stack == StackSpec(
+        "a/b",
+        ("data/Cuda",),
+        ("C", "C++"),
+        "v2",
+        "all",
+        PathFilter(exclude=("vendor/*",)),
+        500,
+        BucketSettings("s3://bucket/content", "http://host:9000", "eu-central-1", True),
+        4,
+    )
+
+
 @pytest.mark.parametrize("text", ["", "packages:\nrepositories: []\n"])
 def test_an_empty_file_asks_for_nothing(tmp_path: Path, text: str) -> None:
     assert read(tmp_path, text) == SourcesConfig()
@@ -77,6 +109,13 @@ def test_the_default_configuration_is_pinned() -> None:
         ("packages: [{name: a, version: '>=1'}]", "version '>=1' is not one"),
         ("packages: [{name: a, include: '*.cu'}]", "include must be a list of globs"),
         ("packages: [{name: a, licence: Ours}]", "licence 'Ours' is not SPDX"),
+        ("stack: {configs: [Cuda]}", "stack: give the dataset"),
+        ("stack: {dataset: a/b, configs: []}", "at least one of its configs"),
+        ("stack: {dataset: a/b, configs: Cuda}", "configs must be a list of names"),
+        ("stack: {dataset: a/b, max_files: 0}", "max_files must be a whole number above 0"),
+        ("stack: {dataset: a/b, signed: 'no'}", "signed must be true or false"),
+        ("stack: {dataset: a/b, bucket: x}", "unknown key 'bucket'"),
+        ("stack: [a/b]", "stack: must have keys and values"),
         ("repositories: [{url: 'https://x/y'}]", "give both url and revision"),
         ("repositories: [{url: 'ext::sh -c id', revision: a}]", "must begin with one of"),
         ("repositories: [{url: 'https://x/y', revision: '--upload-pack=id'}]", "is no branch"),
