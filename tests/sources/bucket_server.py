@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import threading
 from collections.abc import Callable, Iterator
@@ -135,8 +136,10 @@ def _handler(bucket: Bucket) -> type[BaseHTTPRequestHandler]:
         def do_GET(self) -> None:
             with bucket.counted(self.path):
                 fault = bucket.next_fault()
-                if fault is None or not fault(self):
-                    self._forward()
+                # Who asked may have been killed meanwhile.
+                with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                    if fault is None or not fault(self):
+                        self._forward()
 
         def _forward(self) -> None:
             server = http.client.HTTPConnection(urlsplit(bucket.server).netloc)
