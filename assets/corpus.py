@@ -185,7 +185,7 @@ def _validated(
         description=_description(report),
         metadata={
             "rows": report.rows,
-            "report": dg.MetadataValue.url(report.report.as_uri()),
+            "report": dg.MetadataValue.path(str(report.report)),
             "expectations": dg.MetadataValue.md(_expectations(report)),
         },
     )

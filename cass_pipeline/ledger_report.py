@@ -105,7 +105,7 @@ def funnel_png(ledger: Ledger) -> bytes:
     axes.set_xlim(0, max([*left, 1]) * 1.15)
     axes.set_xlabel("rows")
     axes.set_title("Where the rows went")
-    axes.legend(loc="lower right")
+    figure.legend(loc="outside lower center", ncols=len(Outcome), frameon=False)
     axes.spines[["top", "right"]].set_visible(False)
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=110, metadata={"Software": None})
